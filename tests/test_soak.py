@@ -19,7 +19,7 @@ from soaking.families import FAMILIES  # noqa: E402
 from soaking.run import Soak  # noqa: E402
 
 from lcons_core import Comparison, Explanation, RectifierNetwork  # noqa: E402
-from lcons_core._inequalities import LinearInequalities  # noqa: E402
+from lcons_core._network import LinearInequalities  # noqa: E402
 from lcons_core.reason import Box, Outcome  # noqa: E402
 from lcons_decode import Status  # noqa: E402
 

@@ -14,7 +14,6 @@ import numpy as np
 from timing import median_seconds, report
 
 from lcons_core._blocks import one_hot
-from lcons_core._inequalities import points_at
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core.reason._compare import compare
@@ -33,7 +32,7 @@ def main() -> int:
     def as_vectors() -> int:
         different = 0
         for first in range(0, SAMPLE, CHUNK):
-            psi = space.vectors(points_at(space, np.arange(first, first + CHUNK)))
+            psi = space.vectors(space.unravelled(np.arange(first, first + CHUNK)))
             different += int((a.accepts(psi) != other.accepts(psi)).sum())
         return different
 

@@ -18,7 +18,6 @@ from lcons_core import (
     LearnedConstraint,
     SparsePsi,
     compile_masks,
-    iterate_inequalities,
     lift,
     most_violated,
     to_inequalities,
@@ -93,8 +92,6 @@ def _check_rows(case: Case, tally: Tally, psis: list[Any], verdicts: list[bool])
     assert rows.subsets is not None
     subsets = [tuple(np.flatnonzero(subset).tolist()) for subset in rows.subsets]
     tally.same("subsets of the rows", subsets, [S for S, _ in wanted])
-    chunks = [row for chunk in iterate_inequalities(network) for row in chunk.coefficients.tolist()]
-    tally.same("rows in chunks", chunks, rows.coefficients.tolist())
     stored = [[Fraction(x) for x in row] for row in rounded]
     satisfied = [[value_at(row, psi) >= 0 for row in stored] for psi in psis]
     tally.same("which rows hold", rows.satisfied(points).tolist(), satisfied)

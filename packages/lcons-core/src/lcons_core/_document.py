@@ -25,7 +25,6 @@ import numpy as np
 
 from lcons_core._atomic import replacing
 from lcons_core._blocks import check_numbers
-from lcons_core._coercion import as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
 from lcons_core._files import open_regular
 from lcons_core._network import Conjunction, Network, RectifierNetwork
@@ -118,7 +117,8 @@ def read_text(text: str, name: str, make: Made[T]) -> T:
 
 def to_document(constraint: Storable) -> dict[str, Any]:
     """The document of a constraint, header first; raises `InvalidInput` if it could not be read again."""
-    as_constraint(constraint, "save")
+    if not isinstance(getattr(constraint, "space", None), FeatureSpace) or not hasattr(constraint, "network"):
+        raise InvalidInput(f"save needs a LearnedConstraint, found {type(constraint).__name__}.")
     feature = None if constraint.feature is None else constraint.feature.to_dict()
     if feature is not None and feature_from_dict(feature) != constraint.feature:
         raise InvalidInput(

@@ -1,9 +1,17 @@
-"""The rectifier network: a set of psi described by K hidden ReLUs.
+"""Constraints over psi, as inequalities, as a threshold network and as a rectifier network.
 
-    accepts(psi)  iff  margin(psi) = 1 - sum_k ReLU(a_k) >= 0,   a_k = w_k . psi + b_k
+    coefficients @ psi + bias >= 0                                          (Eq. 3, row by row)
+    sgn(w_k . psi + b_k)                                                    (Eq. 4, a threshold unit)
+    z = sgn(1 - K + sum_k sgn(w_k . psi + b_k))                             (Eq. 5 and 6)
+    z = sgn(1 - sum_k ReLU(a_k)),     a_k = w_k . psi + b_k                 (Eq. 7)
 
-Paper: Sec. 2.3, Eq. 7 (repeated as Eq. 10 in Appendix A). sgn(0) = +1, so the boundary is accepted. `accepts`
-is exact for all weights: it is the sign of the margin as a rational number.
+Paper: Sec. 2.1, Eq. 3 is one linear inequality over psi. Sec. 2.2, Eq. 4 is the same as a threshold unit,
+Eq. 5 a conjunction of units, and Eq. 6 the threshold network z: z = 1 iff every unit is 1. Its gradient is
+zero almost everywhere, so the rectifier network of Sec. 2.3, Eq. 7 (repeated as Eq. 10 in Appendix A) is
+learned instead. It accepts psi iff margin(psi) = 1 - sum_k ReLU(a_k) >= 0. sgn(0) = +1, so the boundary is
+accepted. `_theorem.py` turns a rectifier network into inequalities.
+
+`accepts` is exact for all weights: it is the sign of the margin as a rational number.
 
 Not in the paper: `Conjunction`, the intersection of several such sets of the same psi, with the same forms.
 """
@@ -12,41 +20,166 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from lcons_core._arithmetic import exponent, finite_array, many, rational_dot, rounding_bound
-from lcons_core._coercion import Parts
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import AffineSet, Decider, LinearInequalities, PsiSet, SumDecider, row_reach
-from lcons_core._psi import Psi, SparsePsi, as_psi
+from lcons_core._arithmetic import checked_array, exact_values, finite_array, frozen, rounding_bound
+from lcons_core._errors import InvalidInput
+from lcons_core._pointset import AffineSet, Decider, Given, PointSet, learned
+from lcons_core._psi import ManyPsi, OnePsi, Psi, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import estimate_rows, most_violated, to_inequalities
 from lcons_core._types import Bools, Floats, Ints
 
 
-class _Forms:
-    """The forms of the intersection of the sets that `parts` accept."""
+@dataclass(frozen=True, eq=False)
+class LinearInequalities(AffineSet):
+    """`coefficients @ psi + bias >= 0`, M rows; `subsets[m]` marks the hidden units of row m.
 
-    space: ClassVar[None] = None
+    >>> rows = LinearInequalities([[-2.0, -2.0]], [3.0])
+    >>> rows.holds([[1, 0], [1, 1]])
+    array([ True, False])
+    """
 
-    def inequalities(self: Parts, most: int | None = None) -> LinearInequalities:
-        """The rows of Theorem 1; raises `TooLarge` if there are more than `most`."""
-        rows = estimate_rows(self).rows
-        if most is not None and rows > most:
-            raise TooLarge(f"expected at most {most:,} rows, found {many(rows)}; allow more rows.")
-        return to_inequalities(self)
+    coefficients: Floats
+    bias: Floats
+    subsets: Bools | None
+    space = None
+    rounded = False
 
-    def cut(self: Parts, psi: Any) -> LinearInequalities:
-        """The most violated row at psi (d,)."""
-        return most_violated(self, psi)
+    def __init__(self, coefficients: ArrayLike, bias: ArrayLike, subsets: Bools | None = None) -> None:
+        object.__setattr__(self, "coefficients", _read_only(coefficients, "coefficients", 2))
+        object.__setattr__(self, "bias", _read_only(bias, "bias", 1))
+        object.__setattr__(self, "subsets", None if subsets is None else frozen(subsets))
+        shape = self.coefficients.shape
+        if self.bias.shape != shape[:1] or not self.d or (subsets is not None and len(subsets) != shape[0]):
+            raise InvalidInput(f"coefficients {shape} need one bias and one subset per row, and a column.")
+
+    @classmethod
+    def _built(cls, coefficients: Floats, bias: Floats, subsets: Bools | None) -> LinearInequalities:
+        """Rows that lcons computed itself: made read-only, but not checked again (sums may be larger)."""
+        rows = object.__new__(cls)
+        for name, value in (("coefficients", coefficients), ("bias", bias), ("subsets", subsets)):
+            object.__setattr__(rows, name, None if value is None else frozen(value))
+        return rows
+
+    def __len__(self) -> int:
+        return self.coefficients.shape[0]
+
+    @property
+    def affine(self) -> tuple[Floats, Floats]:
+        """The coefficients (M, d) and the bias (M,)."""
+        return self.coefficients, self.bias
+
+    def values(self, psi: Any) -> Floats:
+        """`coefficients @ psi + bias`: (M,) for one psi, (N, M) for many."""
+        return self._values(as_psi(psi, self.d))
+
+    def satisfied(self, psi: Any) -> Bools:
+        """Which rows hold, decided exactly for the stored coefficients: (M,) for one psi, (N, M) for many."""
+        checked = as_psi(psi, self.d)
+        dense = checked.dense() if isinstance(checked, SparsePsi) else checked
+        values = np.atleast_2d(self._values(checked))
+        verdict = values >= 0
+        near = ~(np.abs(values) > self.uncertainty(checked))
+        for i in np.flatnonzero(near.any(1)):
+            rows = near[i]
+            exact, _ = exact_values(self.coefficients[rows], self.bias[rows], np.atleast_2d(dense)[i : i + 1])
+            verdict[i, rows] = exact[0] >= 0
+        return verdict[0] if dense.ndim == 1 else verdict
+
+    @overload
+    def holds(self, psi: ManyPsi) -> Bools: ...
+    @overload
+    def holds(self, psi: OnePsi) -> bool: ...
+    def holds(self, psi: Any) -> Any:
+        """Whether every row holds, the same as `accepts`: a bool for one psi, (N,) for many."""
+        return self.accepts(psi)
+
+    def rational_margin(self, psi: Floats) -> Fraction:
+        """The smallest value of a row at one psi, without rounding."""
+        values, q = exact_values(self.coefficients, self.bias, psi[None])
+        return Fraction(values.min()) / 2**q
+
+    def stated_rows(self) -> LinearInequalities:
+        """The rows themselves."""
+        return self
+
+    def take(self, rows: NDArray[Any]) -> LinearInequalities:
+        """The chosen rows (indices or a Boolean mask)."""
+        subsets = None if self.subsets is None else self.subsets[rows]
+        return LinearInequalities._built(self.coefficients[rows], self.bias[rows], subsets)
+
+    def to_threshold_network(self) -> ThresholdNetwork:
+        """The two-layer threshold network (Eq. 6) that accepts the same psi."""
+        return ThresholdNetwork(self.coefficients, self.bias)
+
+    def _margin_of(self, values: Any) -> Any:
+        return np.min(values, axis=-1, initial=np.inf)
+
+    def _magnitude(self, masses: Floats) -> float:
+        return float(masses.max(initial=0.0))
+
+    def _block_margins(self, high: Floats, low: Floats, bound: float) -> Floats:
+        margins = np.full((high.shape[1], low.shape[1]), np.inf)
+        # A row whose values are all above the bound rejects nothing.
+        for m in np.flatnonzero(high.min(1) + low.min(1) <= max(bound, 0.0)):
+            np.minimum(margins, np.add.outer(high[m], low[m]), out=margins)
+        return margins
 
 
 @dataclass(frozen=True, eq=False)
-class RectifierNetwork(_Forms, AffineSet):
+class ThresholdNetwork(PointSet):
+    """z = sgn(1 - K + sum_k sgn(W psi + b)_k) with W (K, d) and b (K,), both read-only.
+
+    >>> ThresholdNetwork([[1.0, 0.0], [0.0, -1.0]], [-1.0, 0.0]).accepts([[1, 0], [1, 1]])
+    array([ True, False])
+    """
+
+    units: LinearInequalities
+    space = None
+    rounded = False
+
+    def __init__(self, W: ArrayLike, b: ArrayLike) -> None:
+        object.__setattr__(self, "units", LinearInequalities(W, b))
+
+    @property
+    def W(self) -> Floats:
+        """(K, d) weights of the hidden threshold units."""
+        return self.units.coefficients
+
+    @property
+    def b(self) -> Floats:
+        """(K,) biases of the hidden threshold units."""
+        return self.units.bias
+
+    @property
+    def K(self) -> int:
+        """The number of hidden units."""
+        return len(self.units)
+
+    @property
+    def d(self) -> int:
+        """The length of psi."""
+        return self.units.d
+
+    def stated_rows(self) -> LinearInequalities:
+        """One row per unit."""
+        return self.units
+
+    def _margins(self, psi: Psi) -> Floats:
+        """1 - K + sum_k sgn(w_k . psi + b_k): 1 if psi is accepted, otherwise -1, -3, ... down to 1 - 2 K."""
+        signs = np.where(self.units.satisfied(psi), 1, -1)
+        margins: Floats = 1.0 - self.K + signs.sum(-1)
+        return margins
+
+    def _accepted(self, psi: Psi) -> Bools:
+        return np.atleast_1d(self._margins(psi)) >= 0
+
+
+@dataclass(frozen=True, eq=False)
+class RectifierNetwork(AffineSet):
     """z = sgn(1 - sum_k ReLU(W psi + b)_k) with W (K, d) and b (K,), both read-only.
 
     >>> net = RectifierNetwork([[2.0, 2.0]], [-2.0])      # rejects exactly (1, 1)
@@ -56,25 +189,18 @@ class RectifierNetwork(_Forms, AffineSet):
 
     W: Floats
     b: Floats
+    space = None
 
     def __init__(self, W: ArrayLike, b: ArrayLike) -> None:
         object.__setattr__(self, "W", finite_array(W, "W", 2))
         object.__setattr__(self, "b", finite_array(b, "b", 1))
         if not self.W.size or self.b.shape != self.W.shape[:1]:
-            raise InvalidInput(
-                f"W must be (K, d) and b (K,) with K >= 1 and d >= 1, found {self.W.shape} and"
-                f" {self.b.shape}; pass one bias per hidden unit."
-            )
+            raise InvalidInput(f"W must be (K, d) and b (K,), found {self.W.shape} and {self.b.shape}.")
 
     @property
     def K(self) -> int:
         """The number of hidden units."""
         return self.W.shape[0]
-
-    @property
-    def d(self) -> int:
-        """The length of psi."""
-        return self.W.shape[1]
 
     @property
     def parts(self) -> tuple[RectifierNetwork, ...]:
@@ -86,74 +212,42 @@ class RectifierNetwork(_Forms, AffineSet):
         """W (K, d) and b (K,)."""
         return self.W, self.b
 
+    @property
+    def rounded(self) -> bool:  # type: ignore[override]
+        """Whether some subset sums of Theorem 1 are not exact in float64, so that the rows are rounded."""
+        return rounding_bound(self.magnitude(1.0), 0, self.exponent) > 0
+
     def activations(self, psi: Any) -> Floats:
         """a = W psi + b: (K,) for one psi, (N, K) for many."""
         return self._values(as_psi(psi, self.d))
+
+    def rational_activations(self, psi: Floats) -> NDArray[Any]:
+        """(K,) the activations at one psi without rounding, as fractions."""
+        values, q = exact_values(self.W, self.b, psi[None])
+        return np.array([Fraction(value) / 2**q for value in values[0].tolist()], dtype=object)
+
+    def rational_margin(self, psi: Floats) -> Fraction:
+        """The margin of one psi without rounding."""
+        return Fraction(self._margin_of(self.rational_activations(psi)))
 
     def networks(self) -> tuple[RectifierNetwork, ...]:
         """The networks whose intersection is the set: only itself."""
         return (self,)
 
-    def rational_margin(self, psi: Floats) -> Fraction:
-        """The margin of one psi without rounding."""
-        activations = (rational_dot(w, psi, b) for w, b in zip(self.W, self.b, strict=True))
-        return 1 - sum((a for a in activations if a > 0), Fraction(0))
+    def _margin_of(self, values: Any) -> Any:
+        return 1 - np.maximum(values, 0).sum(-1)
 
-    @cached_property
-    def exponent(self) -> int:
-        """The smallest q such that all weights are multiples of 2^-q."""
-        return exponent(self.W, self.b)
+    def _magnitude(self, masses: Floats) -> float:
+        return float(1.0 + masses.sum())
 
-    def magnitude(self, largest: float) -> float:
-        """A bound on the sum of all absolute terms of the margin, for |psi_j| <= largest."""
-        return float(1.0 + largest * np.abs(self.W).sum() + np.abs(self.b).sum())
-
-    @property
-    def rounded(self) -> bool:
-        """Whether some subset sums of Theorem 1 are not exact in float64, so that the rows are rounded."""
-        return rounding_bound(self.magnitude(1.0), 0, self.exponent) > 0
-
-    def _uncertainty(self, psi: Psi) -> float:
-        """Float margins of at most this magnitude are computed again as rationals; -1 if none needs it."""
-        entries = psi.values if isinstance(psi, SparsePsi) else psi
-        largest = float(np.abs(entries).max(initial=0.0))
-        integral = bool((entries == np.rint(entries)).all())
-        q = self.exponent if integral else None
-        return rounding_bound(self.magnitude(largest), self.d + self.K + 1, q) or -1.0
-
-    def error_bound(self, space: FeatureSpace) -> float:
-        """The largest possible error of a float margin on the domain; 0.0 if all margins are exact."""
-        total = 1.0 + row_reach(space, self.W).sum() + np.abs(self.b).sum()
-        q = self.exponent if space.integral else None
-        return rounding_bound(float(total), 2 * len(space.axes) + self.K + 1, q)
-
-    def _margin_of(self, values: Floats) -> Floats:
-        margin: Floats = 1.0 - np.maximum(values, 0.0).sum(-1)
-        return margin
-
-    def _accepted(self, psi: Psi) -> Bools:
-        with np.errstate(over="ignore", invalid="ignore"):
-            margin = np.atleast_1d(self._margins(psi))
-            # An overflow (NaN) is as uncertain as a margin near zero: both are decided by rationals.
-            uncertain = ~(np.abs(margin) > self._uncertainty(psi))
-        verdict = margin >= 0
-        for i in np.flatnonzero(uncertain):
-            verdict[i] = self.rational_margin(_row(psi, int(i))) >= 0
-        return verdict
-
-    def _sum_decider(self, low: Floats, bound: float) -> SumDecider:
-        def decide(high: Floats, tail: slice) -> tuple[Bools, Ints]:
-            total = np.zeros((high.shape[1], tail.stop - tail.start))
-            activation = np.empty_like(total)
-            for k in range(self.K):
-                np.add.outer(high[k], low[k, tail], out=activation)
-                np.maximum(activation, 0.0, out=activation)
-                total += activation
-            accepted: Bools = (total <= 1.0).ravel()
-            near = ~(np.abs(1.0 - total.ravel()) > bound) if bound else np.zeros(0, np.bool_)
-            return accepted, np.flatnonzero(near)
-
-        return decide
+    def _block_margins(self, high: Floats, low: Floats, bound: float) -> Floats:
+        total = np.zeros((high.shape[1], low.shape[1]))
+        activation = np.empty_like(total)
+        for k in range(self.K):
+            np.add.outer(high[k], low[k], out=activation)
+            np.maximum(activation, 0.0, out=activation)
+            total += activation
+        return np.subtract(1.0, total, out=total)
 
     def __and__(self, other: Network) -> Conjunction:
         if not isinstance(other, RectifierNetwork | Conjunction):
@@ -161,7 +255,7 @@ class RectifierNetwork(_Forms, AffineSet):
         return Conjunction(self.parts + other.parts)
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not isinstance(other, RectifierNetwork):
             return NotImplemented
         return np.array_equal(self.W, other.W) and np.array_equal(self.b, other.b)
 
@@ -170,21 +264,19 @@ class RectifierNetwork(_Forms, AffineSet):
 
 
 @dataclass(frozen=True)
-class Conjunction(_Forms, PsiSet):
+class Conjunction(PointSet):
     """The intersection of the sets that `parts` accept; all parts have the same d.
 
     Its margin is the smallest margin of its parts, and its rows are all rows of its parts.
     """
 
     parts: tuple[RectifierNetwork, ...]
+    space = None
 
     def __post_init__(self) -> None:
-        widths = {part.d for part in self.parts}
+        widths = sorted({part.d for part in self.parts})
         if len(widths) != 1:
-            raise InvalidInput(
-                f"the parts of a conjunction must have the same number of columns, found {sorted(widths)};"
-                " combine constraints on one space."
-            )
+            raise InvalidInput(f"the parts of a conjunction need the same number of columns, found {widths}.")
 
     @property
     def d(self) -> int:
@@ -202,12 +294,7 @@ class Conjunction(_Forms, PsiSet):
         return self.K
 
     @property
-    def cost(self) -> int:
-        """The approximate cost of a verdict on one point, in hidden units."""
-        return self.K
-
-    @property
-    def rounded(self) -> bool:
+    def rounded(self) -> bool:  # type: ignore[override]
         """Whether some subset sums of Theorem 1 are not exact in float64, so that the rows are rounded."""
         return any(part.rounded for part in self.parts)
 
@@ -233,8 +320,8 @@ class Conjunction(_Forms, PsiSet):
 
     def decider(self, space: FeatureSpace, split: int) -> Decider:
         """A function that decides blocks of points; the first `split` axes are the head."""
-        parts = [part.decider(space, split) for part in self.parts]
-        return lambda head, tail, flat: np.all([part(head, tail, flat) for part in parts], axis=0)
+        deciders = [part.decider(space, split) for part in self.parts]
+        return lambda head, tail: np.all([decide(head, tail) for decide in deciders], axis=0)
 
     def __and__(self, other: Network) -> Conjunction:
         if not isinstance(other, RectifierNetwork | Conjunction):
@@ -251,7 +338,23 @@ class Conjunction(_Forms, PsiSet):
 Network = RectifierNetwork | Conjunction
 
 
-def _row(psi: Psi, i: int) -> Floats:
-    if isinstance(psi, SparsePsi):
-        return psi.take(np.array([i])).dense()[0]
-    return psi if psi.ndim == 1 else psi[i]
+def as_network(given: Given, form: str = "this form") -> Network:
+    """The network or conjunction of a network, conjunction, constraint or fitted learner.
+
+    >>> as_network(RectifierNetwork([[2.0, 2.0]], [-2.0])).K
+    1
+    """
+    source = learned(given, form)
+    network = getattr(source, "network", source)
+    if isinstance(network, RectifierNetwork | Conjunction):
+        return network
+    raise InvalidInput(
+        f"{form} needs a network, a conjunction, a constraint or a fitted ConstraintLearner, found"
+        f" {type(given).__name__}."
+    )
+
+
+def _read_only(value: ArrayLike, name: str, ndim: int) -> Floats:
+    """As `finite_array`, but without a copy if the array is already read-only."""
+    array = checked_array(value, name, ndim)
+    return frozen(array.copy() if array.flags.writeable else array)

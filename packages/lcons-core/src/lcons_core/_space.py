@@ -336,9 +336,9 @@ class FeatureSpace:
             assignments = self.unravelled(np.arange(first, min(first + chunk, self.size)))
             yield assignments[self.possible(assignments)] if self.requires else assignments
 
-    def unravelled(self, flat: Ints) -> Ints:
-        """Value indices (N, axes) of the points at these positions in the product of axes."""
-        return unravelled(flat, [len(axis) for axis in self.axes])
+    def unravelled(self, flat: Ints, first: int = 0) -> Ints:
+        """Value indices (N, axes) of the points at these positions in the product of axes from `first`."""
+        return unravelled(flat, [len(axis) for axis in self.axes[first:]])
 
     def fixed(self, axes: Iterable[int]) -> FeatureSpace:
         """The space in which each of these axes has only its first value; none of them is in `requires`.

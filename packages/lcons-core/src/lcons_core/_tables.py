@@ -22,18 +22,15 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from lcons_core._coercion import Given, as_constraint, as_network
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import LinearInequalities, check_width
-from lcons_core._network import Network
+from lcons_core._constraint import LearnedConstraint, as_constraint
+from lcons_core._network import LinearInequalities
+from lcons_core._pointset import check_width
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import RowsEstimate, estimate_rows, lift, to_inequalities
+from lcons_core._theorem import Form, check_form_size, lift, read_form, to_inequalities
 from lcons_core._types import Floats, OnProgress
 from lcons_core.reason._compare import simplify
 from lcons_core.reason._rules import domain_equations
@@ -85,14 +82,6 @@ def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -
 
 
 MAX_BYTES = 2**26
-
-
-class Form(StrEnum):
-    """The form of the inequalities; all forms describe the same points of the space."""
-
-    ROWS = "rows"
-    LIFTED = "lifted"
-    SIMPLIFIED = "simplified"
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,15 +141,6 @@ class NamedRows:
         yield "}"
 
 
-def estimate_form(network: Given, form: Form | str) -> RowsEstimate:
-    """The size of a form; for simplified rows, the size of all rows of which they are a part."""
-    own: Network = as_network(network, "estimate_form")
-    if read_form(form) is not Form.LIFTED:
-        return estimate_rows(own)
-    rows = own.K + len(own.parts)
-    return RowsEstimate(rows, 8 * rows * (own.d + own.K + 1))
-
-
 def named_rows(
     constraint: LearnedConstraint,
     form: Form | str = Form.ROWS,
@@ -204,25 +184,6 @@ def named_rows(
     arrays = {"coefficients": rows.coefficients, "bias": rows.bias}
     subsets = None if rows.subsets is None else [np.flatnonzero(subset).tolist() for subset in rows.subsets]
     return NamedRows(form, meaning, space, (*blocks, ("", (BIAS,))), arrays, subsets, rounded, about)
-
-
-def check_form_size(network: Given, form: Form, max_bytes: int) -> None:
-    """Raises `TooLarge` if a form would be larger than `max_bytes`."""
-    own: Network = as_network(network, "check_form_size")
-    size = estimate_form(own, form)
-    if size.bytes > max_bytes:
-        advice = "" if form is Form.LIFTED else "ask for the lifted form, which is linear in K, or "
-        raise TooLarge(
-            f"the form {form.value!r} of a constraint with K = {own.K} hidden units needs {size}, above"
-            f" the limit of {max_bytes / 2**20:,.0f} MiB; {advice}raise the limit."
-        )
-
-
-def read_form(form: Form | str) -> Form:
-    """A form by name."""
-    if form not in tuple(Form):
-        raise InvalidInput(f"the form must be one of {', '.join(Form)}, found {form!r}.")
-    return Form(form)
 
 
 def _domain(space: FeatureSpace) -> dict[str, Any]:

@@ -38,15 +38,14 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import _theorem1 as theorem1
+from lcons_core import _theorem as theorem1
 from lcons_core._arithmetic import rational_dot, rounding_bound
 from lcons_core._blocks import Block, Requirement, binary, count, integer, one_hot, real
-from lcons_core._coercion import Given, as_network
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
-from lcons_core._inequalities import LinearInequalities
 from lcons_core._instance import Instance
-from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._network import Conjunction, LinearInequalities, Network, RectifierNetwork, as_network
+from lcons_core._pointset import Given
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats

@@ -8,10 +8,9 @@ from paper_tables import SOURCE_RELATION, designed, printed_network
 
 from lcons_core._blocks import binary, one_hot
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import RectifierNetwork
+from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import to_inequalities
+from lcons_core._theorem import to_inequalities
 from lcons_core.reason._compare import Reason, compare, simplify
 from lcons_core.reason._rules import domain_equations
 from lcons_core.testing import conjunctions, networks, spaces
@@ -59,7 +58,7 @@ def test_closed_forms_alone_keep_the_set_and_say_they_are_not_minimal(case):
 def test_every_dropped_row_has_a_reason_that_is_true(case):
     network, space = case
     rows, simplified = to_inequalities(network), simplify(network, space)
-    holds = rows.satisfied_at(space, all_points(space))
+    holds = rows.satisfied(space.vectors(all_points(space)))
     dropped = [drop.row for drop in simplified.dropped]
     assert sorted([*dropped, *simplified.kept.tolist()]) == list(range(len(rows)))
     kept_hold = holds[:, simplified.kept].all(1)

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 import lcons_decode.ilp._compare as module
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import RectifierNetwork
+from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import to_inequalities
+from lcons_core._theorem import to_inequalities
 from lcons_core.reason._compare import Comparison, Outcome, compare
 from lcons_core.reason._rules import Rules
 from lcons_core.testing import conjunctions, networks, spaces

@@ -202,16 +202,6 @@ def test_the_worst_labelling_is_that_of_enumeration(drawn, data):
         assert augmented[same].max() == pytest.approx(augmented.max(), abs=ROUNDING)
 
 
-@pytest.mark.parametrize("rows", [[[0], [], [1]], [[0], [1], []]], ids=["within", "at the end"])
-def test_a_token_without_attributes_has_no_emission_score(rows):
-    drawn = Enumerated([rows], [[0, 0, 0]], 2, 2)
-    w = np.zeros(drawn.problem.dimension)
-    drawn.problem.split(w).W[:] = [[3.0, 0.0], [3.0, 0.0]]
-    # Only the token that has none is better labelled otherwise.
-    difference, loss = drawn.problem.worst(0, w)
-    assert loss - w[drawn.problem.support(0)] @ difference == drawn.hinge(w) == 1.0
-
-
 @EACH_TEMPLATE
 @pytest.mark.parametrize("columns", [(), ("pos",)])
 def test_scores_of_a_labelling_are_the_weights_times_its_features(template, columns):

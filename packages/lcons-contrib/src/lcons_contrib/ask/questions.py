@@ -50,7 +50,7 @@ from lcons_core import (
     LearnedConstraint,
     TooLarge,
 )
-from lcons_core._coercion import as_constraint
+from lcons_core._constraint import as_constraint
 from lcons_core._instance import read_instance
 from lcons_core.features import ConstraintFeature
 from lcons_core.reason import Box, Rules

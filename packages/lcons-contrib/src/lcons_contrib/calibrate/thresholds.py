@@ -150,7 +150,7 @@ def _calibrated(network: Network, rows: PsiRows, number: int, alpha: float) -> t
     scores = np.ones(number)
     np.minimum.at(scores, rows.owner, margins)
     # The true scores differ from the float ones by at most `error`, and so do their order statistics.
-    error = max(0.0, *(part._uncertainty(rows.psi) for part in base.parts))
+    error = max(0.0, *(part.uncertainty(rows.psi) for part in base.parts))
     factor = _factor(base, Fraction(float(np.partition(scores, k - 1)[k - 1])) - Fraction(error))
     moved = _scaled(base, factor)
     threshold = float(1 - 1 / Fraction(factor))

@@ -52,9 +52,10 @@ from lcons_core import (
     RectifierNetwork,
     round_dyadic,
 )
-from lcons_core._coercion import as_constraint, as_network
-from lcons_core._inequalities import least_values
+from lcons_core._constraint import as_constraint
 from lcons_core._instance import read_instance
+from lcons_core._network import as_network
+from lcons_core._pointset import least_values
 from lcons_core.reason import Box, in_words
 from lcons_core.reason._rules import indicator
 

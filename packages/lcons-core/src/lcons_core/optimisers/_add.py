@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numbers
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet, as_points
-from lcons_core._space import FeatureSpace
-from lcons_core._tables import Form, read_form
+from lcons_core._pointset import Fitted, PointSet, as_points
+from lcons_core._theorem import Form, read_form
 from lcons_core._types import Floats
-from lcons_core.optimisers._psi_entries import is_number, read_entries
-from lcons_core.optimisers._system import Bounds, System, build_system, fold_constants, read_constant
-from lcons_core.optimisers._tool import Tool
-from lcons_core.optimisers._tools import read_tool
+from lcons_core.optimisers._system import build_system, fold_constants
+from lcons_core.optimisers._tool import Bounds, Tool
 
 INTEGRALITY = 1e-4  # the largest distance from an integer at which a solver's value is rounded
+
+# (package, class of the model) -> module of this package. A list is one of cvxpy constraints.
+MODELS = {
+    ("builtins", "list"): "_cvxpy",
+    ("cvxpy", "Problem"): "_cvxpy",
+    ("gurobipy", "Model"): "_gurobi",
+    ("highspy", "Highs"): "_highs",
+    ("mip", "Model"): "_mip",
+    ("ortools.math_opt", "Model"): "_mathopt",
+    ("ortools.sat", "CpModel"): "_cpsat",
+    ("pulp", "LpProblem"): "_pulp",
+    ("pyomo", "BlockData"): "_pyomo",
+    ("pyscipopt", "Model"): "_scip",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +41,7 @@ class Added:
     """What `add_to` added: names of variables and rows. `model` is the model, or a new `cvxpy.Problem`."""
 
     model: Any = field(repr=False)
-    tool: str
-    forms: tuple[Form, ...]
+    form: Form
     variables: tuple[str, ...]
     rows: tuple[str, ...]
     constraint: PointSet = field(repr=False)
@@ -43,7 +54,13 @@ class Added:
 
         Solvers return integers up to a tolerance: entries that are integral are rounded.
         """
-        values = np.array([self._value(entry, solution) for entry in self._entries])
+        tool = self._tool
+        if tool.solutions is not None and not isinstance(solution, tool.solutions):
+            raise InvalidInput(
+                f"models of {tool.name} keep no solution: pass the solver or its result to psi or check,"
+                f" found {type(solution).__name__}."
+            )
+        values = [float(e) if is_number(e) else tool.value(e, solution) for e in self._entries]
         whole = np.rint(values)
         near = np.array(self._integral) & (np.abs(values - whole) <= INTEGRALITY)
         psi: Floats = np.where(near, whole, values)
@@ -51,16 +68,13 @@ class Added:
 
     def check(self, solution: Any = None) -> bool:
         """Whether the constraint accepts a solution, decided exactly; a solution may also be psi (d,)."""
-        given = isinstance(solution, np.ndarray | list | tuple)
-        return bool(self.constraint.accepts(solution if given else self.psi(solution)))
-
-    def _value(self, entry: Any, solution: Any) -> float:
-        return float(entry) if is_number(entry) else self._tool.value(entry, solution)
+        is_psi = isinstance(solution, np.ndarray | list | tuple)
+        return bool(self.constraint.accepts(solution if is_psi else self.psi(solution)))
 
     def __str__(self) -> str:
         return (
-            f"{' and '.join(self.forms)} in {self.tool}: {len(self.rows):,} rows,"
-            f" {len(self.variables):,} auxiliary variables"
+            f"{self.form} in {self._tool.name}: {len(self.rows):,} rows, {len(self.variables):,} auxiliary"
+            " variables"
         )
 
 
@@ -79,10 +93,10 @@ def add_to(
         a list of cvxpy constraints, which is extended. A `cvxpy.Problem` cannot change: `.model` is new.
     constraint: a network, conjunction, constraint, rules or fitted learner.
     psi: one variable, linear expression or number per column, in column order; or a mapping with the keys
-        (block, value), or the value alone where only one block has it.
-    form: "rows", "lifted" or "simplified" (`_system.py`); None: the shortest.
-    domain: psi is a point of the constraint's space; the equations of the space are added too (one value per
-        one-hot block), and simplified rows may be used.
+        (block, value), or the value alone where only one block has it, or column numbers.
+    form: "rows", "lifted" or "simplified" (`_system.py`); None: the shorter of the first two.
+    domain: psi is a point of the constraint's space: the equations of the space are added too, such as one
+        value per one-hot block.
     name: the beginning of all new names; a number is appended if it is taken.
 
     All solvers but CP-SAT satisfy rows only up to a tolerance: check their solutions with `.check()`, which
@@ -100,48 +114,77 @@ def add_to(
     >>> added.psi(), added.check()
     (array([1., 0., 1.]), True)
     """
-    tool, points = read_tool(model), as_points(constraint, "add_to")
-    entries = read_entries(tool, points, psi)
-    numbers = [read_constant(entry) if is_number(entry) else None for entry in entries]
-    bounds = [
-        _constant_bounds(number) if number is not None else tool.bounds(entry)
-        for number, entry in zip(numbers, entries, strict=True)
-    ]
+    tool, points = _tool_of(model), as_points(constraint, "add_to")
+    entries = _entries_of(tool, points, psi)
+    constants = [_constant(entry) if is_number(entry) else None for entry in entries]
+    bounds = [tool.bounds(e) if isinstance(e, tool.variables) else Bounds() for e in entries]
     system = build_system(points, bounds, None if form is None else read_form(form), domain)
-    folded = fold_constants(system, numbers)
-    prefix = _free_name(tool, folded, name)
-    changed = tool.add(folded, entries, prefix)
+    system = fold_constants(system, constants)
+    taken, prefixes = tool.names(), chain([name], (f"{name}_{i}" for i in count(2)))
+    prefix = next(p for p in prefixes if taken.isdisjoint(f"{p}_{row.name}" for row in system.rows))
+    changed = tool.add(system, entries, prefix)
+    whole = np.zeros(points.d, dtype=bool) if points.space is None else ~points.space.real_columns
     return Added(
         changed,
-        tool.name,
-        folded.forms,
-        tuple(tool.joined(prefix, auxiliary.name) for auxiliary in folded.auxiliaries),
-        tuple(tool.joined(prefix, row.name) for row in folded.rows),
+        system.form,
+        tuple(f"{prefix}_{name}" for name in system.auxiliaries),
+        tuple(f"{prefix}_{row.name}" for row in system.rows),
         points,
         tool,
         tuple(entries),
-        _integral(points.space, bounds),
+        tuple(known.integral or by_space for known, by_space in zip(bounds, whole.tolist(), strict=True)),
     )
 
 
-def _constant_bounds(number: Fraction) -> Bounds:
-    return Bounds(float(number), float(number), number.denominator == 1)
+def is_number(entry: Any) -> bool:
+    """Whether an entry is a constant and not part of the model."""
+    return isinstance(entry, numbers.Number | np.generic)
 
 
-def _integral(space: FeatureSpace | None, bounds: Sequence[Bounds]) -> tuple[bool, ...]:
-    """Which columns are integers: by the tool, or by the space."""
-    whole = [False] * len(bounds) if space is None else (~space.real_columns).tolist()
-    return tuple(known.integral or by_space for known, by_space in zip(bounds, whole, strict=True))
+def _constant(entry: Any) -> Fraction:
+    """A number in place of a variable, exactly."""
+    try:
+        return Fraction(entry.item() if isinstance(entry, np.generic) else entry)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"the numbers in psi must be finite and real, found {entry!r}.") from None
 
 
-def _free_name(tool: Tool, system: System, name: str) -> str:
-    """`name`, or name_2, name_3, ... if the model has such rows already."""
-    if not name:
-        raise InvalidInput("expected a name that is not empty, found ''; names of rows begin with it.")
-    taken = tool.names()
-    prefixes = chain([name], (f"{name}_{number}" for number in count(2)))
-    return next(
-        prefix
-        for prefix in prefixes
-        if taken.isdisjoint([prefix, *(tool.joined(prefix, row.name) for row in system.rows)])
+def _tool_of(model: Any) -> Tool:
+    """The tool of a model, recognised by its class without importing any other."""
+    for kind in type(model).__mro__:
+        for (package, name), module in MODELS.items():
+            if kind.__name__ == name and f"{kind.__module__}.".startswith(f"{package}."):
+                tool: Tool = import_module(f"lcons_core.optimisers.{module}").Adapter(model)
+                return tool
+    raise InvalidInput(
+        "add_to needs a model of Pyomo, cvxpy, PuLP, OR-Tools (CpModel, mathopt.Model), gurobipy, PySCIPOpt,"
+        f" highspy or python-mip, found {type(model).__name__} of {type(model).__module__}."
     )
+
+
+def _entries_of(tool: Tool, points: PointSet, psi: Any) -> list[Any]:
+    """The d entries of psi in column order."""
+    entries = _by_name(points, psi) if hasattr(psi, "keys") else tool.listed(psi)
+    unknown = [
+        f", a {type(e).__name__} among them" for e in entries if not is_number(e) and not tool.knows(e)
+    ]
+    if len(entries) != points.d or unknown:
+        raise InvalidInput(
+            f"psi needs {points.d} entries, each a variable or linear expression of {tool.name} or a number,"
+            f" found {len(entries)}{''.join(unknown[:1])}."
+        )
+    return entries
+
+
+def _by_name(points: PointSet, psi: Any) -> list[Any]:
+    """The entries of a mapping: by column number, (block, value), or a value of one block only."""
+    named = points.space.columns if points.space is not None else ()
+    times = Counter(value for _, value in named)
+    column_of: dict[Any, int] = {j: j for j in range(points.d)}
+    column_of |= {value: j for j, (_, value) in enumerate(named) if times[value] == 1}
+    column_of |= {column: j for j, column in enumerate(named)}
+    keys = list(psi.keys())
+    by_column = {column_of.get(key): psi[key] for key in keys}
+    if by_column.keys() != {*range(points.d)} or len(keys) != points.d:
+        raise InvalidInput(f"psi must name each of {points.d} columns once, as (block, value), found {keys}.")
+    return [by_column[j] for j in range(points.d)]

@@ -1,96 +1,65 @@
-"""OR-Tools CP-SAT: integer variables only, so rows are scaled to integers (`_integers.py`), exactly."""
+"""OR-Tools CP-SAT: integer variables only, so rows are scaled to integers, without rounding.
 
-from __future__ import annotations
+Floats are rationals whose denominator is a power of two, so all rows times their common denominator Q are
+integral,
 
+    sum of c_j x_j >= r      iff      sum of (C_j / g) x_j >= ceil(R / g),     C = Q c, R = Q r, g = gcd(C)
+
+for integers x. A continuous auxiliary s becomes the integer s' = Q s: every s_k >= a_k then compares s'_k
+with the integer Q a_k, and the least s'_k is the integer max(0, Q a_k). So the rows hold for some s' iff they
+hold for some real s. The sum of |C_j x_j| over the bounds of the variables must stay below 2^62, the limit of
+CP-SAT.
+"""
+
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from ortools.sat.python import cp_model
 
-from lcons_core.optimisers._integers import IntegerRow, RationalRow, check_range, common_scale, integer_row
-from lcons_core.optimisers._system import Bounds, Row, System
-from lcons_core.optimisers._tool import Tool, needed
+from lcons_core._errors import TooLarge
+from lcons_core.optimisers._tool import Bounds, System, Tool
 
 
-class CpSat(Tool):
+class Adapter(Tool):
     """A `CpModel`; a solution is a `CpSolver` after `solve`, or a solution callback."""
 
     name = "CP-SAT"
-    entry = "integer variables, literals or integer expressions"
+    variables = cp_model.LinearExpr
+    solutions = cp_model.CpSolver | cp_model.CpSolverSolutionCallback
 
     def knows(self, entry: Any) -> bool:
-        return isinstance(entry, cp_model.LinearExpr) and entry.is_integer()
+        return isinstance(entry, cp_model.LinearExpr) and bool(entry.is_integer())
 
     def bounds(self, entry: Any) -> Bounds:
         flat = cp_model.FlatIntExpr(entry)
-        ends = [sorted((c * _low(v), c * _high(v))) for v, c in zip(flat.vars, flat.coeffs, strict=True)]
-        low, high = (flat.offset + sum(end[side] for end in ends) for side in (0, 1))
-        return Bounds(float(low), float(high), True)
+        ends = [[c * x for x in v.proto.domain] for v, c in zip(flat.vars, flat.coeffs, strict=True)]
+        return Bounds(flat.offset + sum(map(min, ends)), flat.offset + sum(map(max, ends)), True)
 
     def names(self) -> set[str]:
         return {constraint.name for constraint in self.model.proto.constraints}
 
     def value(self, entry: Any, solution: Any) -> float:
-        kinds = (cp_model.CpSolver, cp_model.CpSolverSolutionCallback)
-        return float(needed(solution, kinds, "the CpSolver that solved it").value(entry))
+        return float(solution.value(entry))
 
     def add(self, system: System, entries: Sequence[Any], prefix: str) -> Any:
         """Adds the rows with integer coefficients; nothing is added if one of them is out of range."""
-        expressions = [None if _is_constant(entry) else cp_model.FlatIntExpr(entry) for entry in entries]
-        variables = {v.index: v for flat in expressions if flat is not None for v in flat.vars}
-        # Auxiliary i has the index -1 - i until it exists.
-        rational = [_over_variables(row, system.d, expressions) for row in system.rows]
-        real = frozenset(-1 - i for i, a in enumerate(system.auxiliaries) if not a.bounds.integral)
-        scale = common_scale(rational, real)
-        rows = [integer_row(row, real, scale) for row in rational]
-        largest = {index: max(abs(_low(v)), abs(_high(v))) for index, v in variables.items()}
-        bounds = {}
-        for i, auxiliary in enumerate(system.auxiliaries):
-            unit = scale if -1 - i in real else 1
-            low, high = (int(end) * unit for end in (auxiliary.bounds.lower, auxiliary.bounds.upper))
-            bounds[-1 - i] = (auxiliary.name, low, high)
-            largest[-1 - i] = max(abs(low), abs(high))
-        for row in rows:
-            check_range(row, largest)
-        for index, (name, low, high) in bounds.items():
-            variables[index] = self.model.new_int_var(low, high, self.joined(prefix, name))
-        for row in rows:
-            self.model.add(_comparison(row, variables)).with_name(self.joined(prefix, row.name))
+        numbers = [x for row in system.rows for x in (row.rhs, *(Fraction(c) for _, c in row.terms))]
+        Q = math.lcm(*(x.denominator for x in numbers))
+        largest = [max(map(abs, self.bounds(e)[:2])) if self.knows(e) else 0 for e in entries]
+        largest += [Q] * len(system.auxiliaries)
+        scaled = []
+        for row in system.rows:
+            C = [int(c if j >= system.d else Fraction(c) * Q) for j, c in row.terms]
+            R = int(row.rhs * Q)
+            g = math.gcd(*C, R if row.equal else 0)
+            scaled.append(([c // g for c in C], -(-R // g)))
+            most = abs(R) + sum(abs(c) * largest[j] for c, (j, _) in zip(C, row.terms, strict=True))
+            if most >= 2**62 * g:
+                raise TooLarge(f"the row {row.name!r}, scaled to integers, may exceed CP-SAT's limit, 2^62.")
+        columns = [*entries, *(self.model.new_int_var(0, Q, f"{prefix}_{a}") for a in system.auxiliaries)]
+        for row, (C, R) in zip(system.rows, scaled, strict=True):
+            left = cp_model.LinearExpr.weighted_sum([columns[j] for j, _ in row.terms], C)
+            self.model.add(left == R if row.equal else left >= R).with_name(f"{prefix}_{row.name}")
         return self.model
-
-
-def _over_variables(row: Row, d: int, expressions: Sequence[Any]) -> RationalRow:
-    """The row over variables of the model instead of expressions."""
-    terms: dict[int, Fraction] = {}
-    rhs = row.rhs
-    for j, c in row.terms:
-        if j >= d:
-            terms[d - 1 - j] = Fraction(c)
-            continue
-        flat = expressions[j]
-        rhs -= Fraction(c) * flat.offset
-        for variable, factor in zip(flat.vars, flat.coeffs, strict=True):
-            terms[variable.index] = terms.get(variable.index, Fraction(0)) + Fraction(c) * factor
-    # Entries such as x and 1 - x may cancel.
-    return RationalRow(row.name, tuple((v, c) for v, c in terms.items() if c), rhs, row.equal)
-
-
-def _comparison(row: IntegerRow, variables: dict[int, Any]) -> Any:
-    left = cp_model.LinearExpr.weighted_sum([variables[v] for v, _ in row.terms], [c for _, c in row.terms])
-    return left == row.rhs if row.equal else left >= row.rhs
-
-
-def _is_constant(entry: Any) -> bool:
-    return not isinstance(entry, cp_model.LinearExpr)
-
-
-def _low(variable: Any) -> int:
-    return min(variable.proto.domain)
-
-
-def _high(variable: Any) -> int:
-    return max(variable.proto.domain)
-
-
-TOOL = CpSat

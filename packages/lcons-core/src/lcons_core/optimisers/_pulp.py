@@ -1,27 +1,21 @@
 """PuLP: `LpVariable` and `LpAffineExpression`."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import pulp
 
-from lcons_core.optimisers._system import Bounds
-from lcons_core.optimisers._tool import RowByRow, Terms
+from lcons_core.optimisers._tool import Bounds, Terms, Tool
 
 
-class Pulp(RowByRow):
+class Adapter(Tool):
     """An `LpProblem`; the values are those of the last `solve`."""
 
     name = "PuLP"
-
-    def knows(self, entry: Any) -> bool:
-        return isinstance(entry, pulp.LpVariable | pulp.LpAffineExpression)
+    variables = pulp.LpVariable
+    expressions = pulp.LpAffineExpression
 
     def bounds(self, entry: Any) -> Bounds:
-        if not isinstance(entry, pulp.LpVariable):
-            return Bounds()
         lower = -math.inf if entry.lowBound is None else entry.lowBound
         upper = math.inf if entry.upBound is None else entry.upBound
         return Bounds(lower, upper, entry.cat == pulp.LpInteger)
@@ -31,10 +25,8 @@ class Pulp(RowByRow):
         listed = self.model.constraints
         return {row.name for row in listed()} if callable(listed) else {*listed}
 
-    def variable(self, name: str, bounds: Bounds) -> Any:
-        kind = pulp.LpInteger if bounds.integral else pulp.LpContinuous
-        make = getattr(self.model, "add_variable", pulp.LpVariable)
-        return make(name, bounds.lower, bounds.upper, kind)
+    def auxiliary(self, name: str) -> Any:
+        return getattr(self.model, "add_variable", pulp.LpVariable)(name, 0.0, 1.0)
 
     def row(self, name: str, terms: Terms, rhs: float, equal: bool) -> None:
         left = pulp.lpSum(c * entry for c, entry in terms)
@@ -42,6 +34,3 @@ class Pulp(RowByRow):
 
     def value(self, entry: Any, solution: Any) -> float:
         return float(pulp.value(entry))
-
-
-TOOL = Pulp

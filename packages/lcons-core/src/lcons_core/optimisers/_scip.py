@@ -1,34 +1,27 @@
 """PySCIPOpt: `Variable` and `Expr`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyscipopt
 
-from lcons_core.optimisers._system import Bounds
-from lcons_core.optimisers._tool import RowByRow, Terms
+from lcons_core.optimisers._tool import Bounds, Terms, Tool
 
 
-class Scip(RowByRow):
+class Adapter(Tool):
     """A `pyscipopt.Model` that is not solved yet; the values are those of its best solution."""
 
     name = "PySCIPOpt"
-
-    def knows(self, entry: Any) -> bool:
-        return isinstance(entry, pyscipopt.Expr)
+    variables = pyscipopt.Variable
+    expressions = pyscipopt.Expr
 
     def bounds(self, entry: Any) -> Bounds:
-        if not isinstance(entry, pyscipopt.Variable):
-            return Bounds()
         return Bounds(entry.getLbOriginal(), entry.getUbOriginal(), entry.vtype() != "CONTINUOUS")
 
     def names(self) -> set[str]:
         return {constraint.name for constraint in self.model.getConss()}
 
-    def variable(self, name: str, bounds: Bounds) -> Any:
-        vtype = "I" if bounds.integral else "C"
-        return self.model.addVar(name=name, vtype=vtype, lb=bounds.lower, ub=bounds.upper)
+    def auxiliary(self, name: str) -> Any:
+        return self.model.addVar(name=name, ub=1.0)
 
     def row(self, name: str, terms: Terms, rhs: float, equal: bool) -> None:
         left = pyscipopt.quicksum(c * entry for c, entry in terms)
@@ -36,6 +29,3 @@ class Scip(RowByRow):
 
     def value(self, entry: Any, solution: Any) -> float:
         return float(self.model.getVal(entry))
-
-
-TOOL = Scip

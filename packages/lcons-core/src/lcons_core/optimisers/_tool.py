@@ -1,87 +1,94 @@
-"""What `add_to` needs of a modelling tool: to make variables, to add rows, and to read values.
+"""A system of rows, and what a modelling tool must do to take it: make variables, add rows, read values.
 
-A tool is one file, imported only where a model of it is given. It never changes a model before all entries of
-psi have been checked.
+A tool is one file with an `Adapter`, imported only where a model of it is given.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
 
-from lcons_core._errors import InvalidInput
-from lcons_core.optimisers._system import Bounds, System
+from lcons_core._theorem import Form
 
 Terms = Sequence[tuple[float, Any]]
 
 
+class Bounds(NamedTuple):
+    """What a tool knows about one entry of psi; an expression may have any value."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    integral: bool = False
+
+
+class Row(NamedTuple):
+    """`sum of c * column j >= rhs` (`==` if `equal`) over terms (j, c); columns: psi, then auxiliaries."""
+
+    name: str
+    terms: tuple[tuple[int, float], ...]
+    rhs: Fraction
+    equal: bool = False
+
+
+@dataclass(frozen=True)
+class System:
+    """`rows` over d columns of psi and named auxiliary variables from 0 to 1: the rows hold for some values
+    of these iff psi is accepted."""
+
+    d: int
+    form: Form
+    rows: tuple[Row, ...]
+    auxiliaries: tuple[str, ...] = ()
+
+
 class Tool(ABC):
-    """A model of one tool; entries are its variables and linear expressions."""
+    """A model of one tool; entries of psi are its variables and linear expressions, of the classes
+    `variables` and `expressions`. `solutions` are the classes of solutions, if the model keeps none."""
 
     name: ClassVar[str]
-    entry: ClassVar[str] = "variables or linear expressions of the model"
-
-    separator: ClassVar[str] = "_"
+    variables: ClassVar[Any]
+    expressions: ClassVar[Any]
+    solutions: ClassVar[Any] = None
 
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def joined(self, prefix: str, name: str) -> str:
-        """The name of a variable or row of `prefix`."""
-        return f"{prefix}{self.separator}{name}"
-
-    def listed(self, psi: Any) -> Sequence[Any]:
-        """The entries of a psi that is not a mapping, in column order; `TypeError` if it is no sequence."""
+    def listed(self, psi: Any) -> list[Any]:
+        """The entries of a psi that is not a mapping, in column order."""
         return list(psi)
 
-    @abstractmethod
     def knows(self, entry: Any) -> bool:
         """Whether an entry is a variable or expression of this tool."""
+        return isinstance(entry, self.variables | self.expressions)
+
+    def add(self, system: System, entries: Sequence[Any], prefix: str) -> Any:
+        """Adds a system whose columns of psi are `entries`; returns the model."""
+        columns = [*entries, *(self.auxiliary(f"{prefix}_{name}") for name in system.auxiliaries)]
+        for row in system.rows:
+            terms = [(c, columns[j]) for j, c in row.terms]
+            self.row(f"{prefix}_{row.name}", terms, float(row.rhs), row.equal)
+        return self.model
+
+    def auxiliary(self, name: str) -> Any:
+        """A new continuous variable from 0 to 1."""
+        raise NotImplementedError
+
+    def row(self, name: str, terms: Terms, rhs: float, equal: bool) -> None:
+        """Adds `sum of c * entry >= rhs` (`==` if `equal`) to the model; there is at least one term."""
+        raise NotImplementedError
 
     @abstractmethod
     def bounds(self, entry: Any) -> Bounds:
-        """What is known about the values of an entry."""
+        """What is known about the values of a variable."""
 
-    @abstractmethod
     def names(self) -> set[str]:
-        """The names of the model's rows, or of the blocks that hold them."""
+        """The names of the model's rows."""
+        return set()
 
     @abstractmethod
     def value(self, entry: Any, solution: Any) -> float:
         """The value of an entry in a solution, or in the model's last solution if that is None."""
-
-    @abstractmethod
-    def add(self, system: System, entries: Sequence[Any], prefix: str) -> Any:
-        """Adds a system whose columns of psi are `entries`; returns the model."""
-
-
-class RowByRow(Tool):
-    """A tool whose variables and rows are added one at a time, each with a name."""
-
-    @abstractmethod
-    def variable(self, name: str, bounds: Bounds) -> Any:
-        """A new variable of the model."""
-
-    @abstractmethod
-    def row(self, name: str, terms: Terms, rhs: float, equal: bool) -> None:
-        """Adds `sum of c * entry >= rhs` (`==` if `equal`) to the model; there is at least one term."""
-
-    def add(self, system: System, entries: Sequence[Any], prefix: str) -> Any:
-        """Adds the variables, then the rows."""
-        added = [self.variable(self.joined(prefix, a.name), a.bounds) for a in system.auxiliaries]
-        columns = [*entries, *added]
-        for row in system.rows:
-            terms = [(c, columns[j]) for j, c in row.terms]
-            self.row(self.joined(prefix, row.name), terms, float(row.rhs), row.equal)
-        return self.model
-
-
-def needed(solution: Any, kind: type | tuple[type, ...], what: str) -> Any:
-    """`solution`, checked to be of that kind; for tools whose models keep no solution."""
-    if not isinstance(solution, kind):
-        raise InvalidInput(
-            f"the model keeps no solution: expected {what}, found {type(solution).__name__}; pass it to check"
-            " or psi."
-        )
-    return solution

@@ -1,5 +1,5 @@
-from lcons_core._inequalities import least_values as least_values
-from lcons_core._inequalities import row_reach as row_reach
+from lcons_core._pointset import least_values as least_values
+from lcons_core._pointset import row_reach as row_reach
 from lcons_core.reason._compare import Comparison as Comparison
 from lcons_core.reason._compare import Outcome as Outcome
 from lcons_core.reason._compare import SimplifiedRows as SimplifiedRows

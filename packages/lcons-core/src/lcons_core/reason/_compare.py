@@ -33,13 +33,12 @@ from typing import Any, overload
 import numpy as np
 
 from lcons_core._arithmetic import frozen, many, plain
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._inequalities import LinearInequalities, check_width, least_values, points_at
-from lcons_core._network import RectifierNetwork
-from lcons_core._pointset import PointSet, Wrapped, as_points
+from lcons_core._network import LinearInequalities, RectifierNetwork
+from lcons_core._pointset import Fitted, PointSet, Wrapped, as_points, check_width, least_values
 from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Ints, OnProgress
 from lcons_core.reason._rules import DomainEquations, domain_equations
 from lcons_core.reason._search import ENUMERATION_LIMIT, drawn_points, drawn_psi, scan, search
@@ -194,7 +193,7 @@ class _Tally:
             self.numbers[side] += int(only.sum())
             some = points[only][: self.most - len(self.witnesses[side])] if only.any() else ()
             if len(some) and self.space.integral:
-                some = self.space.vectors(points_at(self.space, some) if points.ndim == 1 else some)
+                some = self.space.vectors(self.space.unravelled(some) if points.ndim == 1 else some)
             self.witnesses[side] += [self.space.describe(psi) for psi in some]
 
     def result(self, otherwise: Outcome, how: str, complete: bool = False) -> Comparison:
@@ -332,7 +331,7 @@ def simplify(
     points = as_points(constraint, "simplify")
     space = common_space(space, points)
     check_width(points, space)
-    rows = points.inequalities()
+    rows = rows_of(points)
     # The minimum of a linear function over a box of reals is at a corner.
     finite = space if space.integral else space.corners()
     least = least_values(finite, rows.coefficients, rows.bias)
@@ -358,18 +357,18 @@ def _irredundant(
     chosen: list[int] = []
     step = max(1, CELLS // max(1, len(rows)))
     for flat, (accepted,) in scan([reference], space):
-        rejected = points_at(space, flat[~accepted])
+        rejected = space.unravelled(flat[~accepted])
         while len(rejected):
-            holds = rows.take(np.array(chosen, np.int64)).satisfied_at(space, rejected).all(1)
+            holds = rows.take(np.array(chosen, np.int64)).satisfied(space.vectors(rejected)).all(1)
             rejected = rejected[holds]
             if len(rejected):
-                chosen.append(int(rows.satisfied_at(space, rejected[:step]).sum(0).argmin()))
+                chosen.append(int(rows.satisfied(space.vectors(rejected[:step])).sum(0).argmin()))
         if progress is not None and flat.size:
             progress(int(flat[-1]) + 1, space.size)
     patterns: dict[bytes, int] = {}
     some = rows.take(np.array(chosen, np.int64))
     for flat, (accepted,) in scan([reference], space):
-        packed = np.packbits(~some.satisfied_at(space, points_at(space, flat[~accepted])), axis=1)
+        packed = np.packbits(~some.satisfied(space.vectors(space.unravelled(flat[~accepted]))), axis=1)
         for pattern, number in zip(*np.unique(packed, axis=0, return_counts=True), strict=True):
             patterns[pattern.tobytes()] = patterns.get(pattern.tobytes(), 0) + int(number)
     keys = np.frombuffer(b"".join(patterns), dtype=np.uint8).reshape(len(patterns), -(-len(chosen) // 8))

@@ -42,12 +42,11 @@ from numpy.typing import NDArray
 
 from lcons_core._arithmetic import exponent, rounding_bound
 from lcons_core._blocks import CellAxis, Kind, check_numbers
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import affine, row_reach
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._pointset import Fitted, PointSet, affine, as_points, row_reach
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._search import (
     ENUMERATION_LIMIT,
@@ -594,7 +593,7 @@ def _drawn_rejected(
     if len(rejected) < number // 20:
         # Few points are rejected: mix random points with those where single units or rows are extreme.
         networks = points.networks()
-        forms = np.concatenate([-p.W for p in networks]) if networks else points.inequalities().coefficients
+        forms = np.concatenate([-p.W for p in networks]) if networks else rows_of(points).coefficients
         worst = np.stack([axis.table(forms[:64]).argmin(0) for axis in space.axes], axis=1)
         mixed = np.where(
             rng.random(drawn.shape) < rng.random((len(drawn), 1)),
@@ -643,7 +642,7 @@ def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> tuple
         total = max(1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum() for part in networks)
         terms, q = max(part.K for part in networks), max(part.exponent for part in networks)
     else:
-        rows = points.inequalities()
+        rows = rows_of(points)
         C, c = rows.coefficients, rows.bias
         names = [Proof("row", row=m) for m in range(len(rows))]
         total = (row_reach(space, C) + np.abs(c)).max(initial=0.0)

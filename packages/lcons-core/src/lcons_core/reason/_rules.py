@@ -25,15 +25,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from lcons_core._arithmetic import frozen
 from lcons_core._blocks import Kind, check_numbers
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._inequalities import Decider, LinearInequalities, PsiSet, points_at
-from lcons_core._network import RectifierNetwork
+from lcons_core._network import LinearInequalities, RectifierNetwork
+from lcons_core._pointset import PointSet
 from lcons_core._psi import Psi, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
@@ -233,7 +233,7 @@ def forbid_boxes(space: FeatureSpace, boxes: Iterable[Box]) -> RectifierNetwork:
 
 
 @dataclass(frozen=True)
-class Rules(PsiSet):
+class Rules(PointSet):
     """Designed constraints by name: no point of a `forbidden` box, and only points of `allowed` boxes.
 
     >>> from lcons_core._space import one_hot
@@ -246,7 +246,7 @@ class Rules(PsiSet):
     space: FeatureSpace
     forbidden: tuple[Box, ...]
     allowed: tuple[Box, ...] | None
-    rounded: ClassVar[bool] = False
+    rounded = False
 
     def __init__(
         self,
@@ -297,16 +297,6 @@ class Rules(PsiSet):
         masks = [box.masks(self.space) for box in boxes]
         return masks[: len(self.forbidden)], masks[len(self.forbidden) :]
 
-    @property
-    def width(self) -> int:
-        """The number of values that a verdict on one point needs."""
-        return 1
-
-    @property
-    def cost(self) -> int:
-        """The approximate cost of a verdict on one point, in hidden units."""
-        return 4 * (len(self.forbidden) + len(self.allowed or ()))
-
     def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
         """(N,) +1 for assignments (N, axes) that the rules accept, -1 for others."""
         return np.where(self.contains(assignments), 1.0, -1.0)
@@ -315,14 +305,6 @@ class Rules(PsiSet):
         """(N,) which assignments (N, axes) the rules accept."""
         return self.contains(assignments)
 
-    def decider(self, space: FeatureSpace, split: int) -> Decider:
-        """A function that decides blocks of points."""
-        return lambda head, tail, flat: self.contains(points_at(space, flat))
-
-    def inequalities(self, most: int | None = None) -> LinearInequalities:
-        """The same points of the space as rows, one per box; raises `TooLarge` above `most` rows."""
-        return self.rows().inequalities(most)
-
     def networks(self) -> tuple[RectifierNetwork, ...]:
         """The network that forbids the boxes; none for rules on counts, or with `allowed` boxes."""
         try:
@@ -330,9 +312,9 @@ class Rules(PsiSet):
         except Unsupported:
             return ()
 
-    def cut(self, psi: Any) -> LinearInequalities:
-        """The row with the smallest value at psi (d,)."""
-        return self.rows().cut(psi)
+    def stated_rows(self) -> LinearInequalities:
+        """The same points of the space as rows, one per box."""
+        return self.rows()
 
     def rows(self) -> LinearInequalities:
         """One inequality per box, `sum of its m indicators <= m - 1`: the same points of the space."""

@@ -29,9 +29,9 @@ import numpy as np
 
 from lcons_core._arithmetic import unravelled
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import check_width, points_at
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, check_width
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._rules import Box, Rules, domain_equations
 
@@ -66,7 +66,7 @@ def scan(
 ) -> Iterator[tuple[Ints, list[Bools]]]:
     """All points of the space, as positions in the product of axes, with the verdict of every set.
 
-    The last axis is the fastest; `points_at` returns the point at a position.
+    The last axis is the fastest; `space.unravelled` returns the point at a position.
     """
     for points in sets:
         check_width(points, space)
@@ -81,12 +81,13 @@ def scan(
     heads = max(1, chunk // tail)
     for head in range(0, space.size // tail, heads):
         rows = np.arange(head, min(head + heads, space.size // tail))
+        head_values = space.unravelled(rows * tail)[:, :split]
         for low in range(0, tail, chunk):
             columns = slice(low, min(low + chunk, tail))
             flat = (rows[:, None] * tail + np.arange(columns.start, columns.stop)).ravel()
-            accepted = [decide(rows, columns, flat) for decide in deciders]
+            accepted = [decide(head_values, columns) for decide in deciders]
             if space.requires:
-                possible = space.possible(points_at(space, flat))
+                possible = space.possible(space.unravelled(flat))
                 flat, accepted = flat[possible], [a[possible] for a in accepted]
             yield flat, accepted
 
@@ -158,7 +159,7 @@ class _Judge:
         if parts:
             units = tuple((Values.of(space, part.W, part.b), UNITS) for part in parts)
             return cls(points, units, max(part.error_bound(space) for part in parts))
-        rows = points.inequalities()
+        rows = rows_of(points)
         values = Values.of(space, rows.coefficients, rows.bias)
         return cls(points, ((values, ROWS),), rows.error_bound(space))
 

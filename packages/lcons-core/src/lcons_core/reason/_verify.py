@@ -20,27 +20,18 @@ Not in the paper: verification.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import ScaledForms, exponent, many, plain, scaled, whole_points
+from lcons_core._arithmetic import exact_values, many, plain
 from lcons_core._blocks import binary
-from lcons_core._coercion import Fitted
 from lcons_core._errors import LconsError, TooLarge, Unsupported
-from lcons_core._inequalities import check_width
-from lcons_core._network import Conjunction, Network
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._pointset import Fitted, PointSet, as_points, check_width
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import (
-    LiftedInequalities,
-    estimate_rows,
-    lift,
-    most_violated,
-    to_inequalities,
-)
-from lcons_core._types import Bools, Floats, Ints, Objects
+from lcons_core._theorem import LiftedInequalities, estimate_rows, lift, most_violated, to_inequalities
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._search import drawn_points, drawn_psi, near_boundary
 
 MOST_EXHAUSTED = 10**5
@@ -203,7 +194,6 @@ class _Check:
 
     def __init__(self, network: Network, space: FeatureSpace | None, psi: Floats) -> None:
         self.network, self.space, self.psi = network, space, psi
-        self.q, self.shift = max(part.exponent for part in network.parts), exponent(psi)
         self.witness: Witness | None = None
         self.example: Witness | None = None
         self.rounded = np.zeros(len(psi), dtype=np.bool_)
@@ -213,22 +203,21 @@ class _Check:
         total = estimate_rows(self.network).rows
         complete = total <= ALL_ROWS and total * len(self.psi) <= ROW_POINTS
         rows = to_inequalities(self.network) if complete else None
-        forms = None if rows is None else ScaledForms.of(rows.coefficients, rows.bias).times(self.shift)
         lifted = lift(self.network)
         accepted = np.zeros(len(self.psi), dtype=np.bool_)
         boundary = 0
         step = max(1, CELLS // max(total if complete else 1, self.network.K, self.network.d))
         for first in range(0, len(self.psi), step):
             at = np.arange(first, min(first + step, len(self.psi)))
-            whole = whole_points(self.psi[at], self.shift)
-            margins = self._margins(whole)
-            truth: Bools = np.all(margins >= 0, axis=1)
+            psi = self.psi[at]
+            margins = np.min([_exact_margins(part, psi) for part in self.network.parts], axis=0)
+            truth = np.asarray(margins >= 0, dtype=np.bool_)
             accepted[at] = truth
-            boundary += int((margins.min(1) == 0).sum())
-            self._expect(at, truth, self.network.accepts(self.psi[at]), "accepts()", exact=True)
-            if forms is not None:
-                self._expect(at, truth, forms.all_hold(whole), "the rows")
-            self._expect(at, truth, lifted_feasible(lifted, whole, self.shift), "the lifted rows", exact=True)
+            boundary += int((margins == 0).sum())
+            self._expect(at, truth, self.network.accepts(psi), "accepts()", exact=True)
+            self._expect(at, truth, lifted_feasible(lifted, psi), "the lifted rows", exact=True)
+            if rows is not None:
+                self._expect(at, truth, rows.accepts(psi), "the rows")
         return Verification(
             points=len(self.psi),
             accepted=int(accepted.sum()),
@@ -244,28 +233,14 @@ class _Check:
             rounding_example=self.example,
         )
 
-    def _margins(self, whole: Any) -> Objects:
-        """(N, parts) margins times 2^(q + shift)."""
-        margins = []
-        for part in self.network.parts:
-            positive = np.maximum(ScaledForms.of(part.W, part.b, self.q).times(self.shift).values(whole), 0)
-            margins.append((1 << self.q + self.shift) - positive.astype(object).sum(1))
-        return np.stack(margins, axis=1)
-
     def _check_cuts(self, accepted: Bools) -> int:
         """Checks the cut at some points of both sides; returns their number."""
         sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
-        few = min(CHECKED_CUTS // 2, *map(len, sides))
-        chosen = [
-            side[np.linspace(0, len(side) - 1, min(len(side), CHECKED_CUTS - few)).astype(int)]
-            for side in sides
-        ]
-        at = np.unique(np.concatenate(chosen))[:CHECKED_CUTS]
-        holds = np.empty(len(at), dtype=np.bool_)
-        for i, psi in enumerate(self.psi[at]):
-            cut = most_violated(self.network, psi)
-            holds[i] = bool(cut.satisfied(psi)[0])
-        self._expect(at, accepted[at], holds, "the cut")
+        most = CHECKED_CUTS - min(CHECKED_CUTS // 2, *map(len, sides))
+        spread = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(int)] for side in sides]
+        at = np.concatenate(spread)
+        holds = [bool(most_violated(self.network, psi).accepts(psi)) for psi in self.psi[at]]
+        self._expect(at, accepted[at], np.array(holds, dtype=np.bool_), "the cut")
         return len(at)
 
     def _expect(self, at: Ints, truth: Bools, verdicts: Bools, form: str, exact: bool = False) -> None:
@@ -285,21 +260,26 @@ class _Check:
             self.witness = self.witness or witness
 
 
-def lifted_feasible(lifted: LiftedInequalities, whole: Any, shift: int) -> Bools:
+def _exact_margins(part: RectifierNetwork, psi: Floats) -> Any:
+    """(N,) the margins times a power of two, without rounding."""
+    values, q = exact_values(part.W, part.b, psi)
+    return 2**q - np.maximum(values, 0).sum(1)
+
+
+def lifted_feasible(lifted: LiftedInequalities, psi: Floats) -> Bools:
     """(N,) whether some s >= 0 satisfies the lifted rows, computed from their matrices.
 
     A row with a positive coefficient of one s_k is a lower bound on it; the other rows must not grow with s,
     so the smallest s satisfies them if any does.
     """
-    q = exponent(lifted.A_psi, lifted.A_s, lifted.rhs)
-    slack = ScaledForms.of(lifted.A_psi, -lifted.rhs, q).times(shift).values(whole).astype(object)
-    A_s = scaled(lifted.A_s, q)
-    least = np.full((len(whole), lifted.K), Fraction(0))
+    slack, _ = exact_values(lifted.A_psi, -lifted.rhs, psi)
+    least = np.zeros((len(psi), lifted.K), dtype=slack.dtype)
     bounds = np.flatnonzero((lifted.A_s > 0).any(1))
     for row in bounds:
         k = int(np.argmax(lifted.A_s[row]))
-        if np.count_nonzero(lifted.A_s[row]) > 1:
+        if np.count_nonzero(lifted.A_s[row]) > 1 or lifted.A_s[row, k] != 1.0:
             raise LconsError(f"row {row} of the lifted form is neither a bound on one s nor a budget.")
-        least[:, k] = np.maximum(least[:, k], -slack[:, row] * Fraction(1, int(A_s[row, k])))
+        least[:, k] = np.maximum(least[:, k], -slack[:, row])
     others = np.setdiff1d(np.arange(len(lifted)), bounds)
-    return np.all(slack[:, others] + least.dot(A_s[others].T) >= 0, axis=1)
+    A_s = lifted.A_s[others].astype(int)
+    return np.asarray(slack[:, others] + least.dot(A_s.T) >= 0, dtype=np.bool_).all(1)

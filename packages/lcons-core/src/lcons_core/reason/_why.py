@@ -21,10 +21,10 @@ import numpy as np
 
 from lcons_core._arithmetic import plain
 from lcons_core._blocks import Kind
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._pointset import Fitted, PointSet, as_points
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import cut_of
 from lcons_core._types import Floats
 from lcons_core.reason._explain import candidate_rows
 from lcons_core.reason._rules import Box
@@ -133,7 +133,7 @@ def why(
         )
     else:
         psi = space.vectors(np.array([[int(region[i].argmax()) for i in range(len(space.axes))]]))[0]
-        row = points.cut(psi)
+        row = cut_of(points, psi)
         coefficients, bias, forbidden = row.coefficients[0], row.bias[0], not points.accepts(psi)
     terms = []
     for i, axis in enumerate(space.axes):

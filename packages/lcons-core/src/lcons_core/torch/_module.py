@@ -22,9 +22,9 @@ from typing import Any
 
 import torch
 
-from lcons_core._coercion import Given, as_network
 from lcons_core._errors import InvalidInput
-from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._network import Conjunction, Network, RectifierNetwork, as_network
+from lcons_core._pointset import Given
 from lcons_core.torch._margin import margin
 
 

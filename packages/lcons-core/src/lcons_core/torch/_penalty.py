@@ -25,8 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lcons_core._coercion import as_constraint
-from lcons_core._constraint import LearnedConstraint
+from lcons_core._constraint import LearnedConstraint, as_constraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork

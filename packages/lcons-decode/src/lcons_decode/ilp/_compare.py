@@ -43,6 +43,7 @@ from lcons_core import (
     as_points,
     compare,
 )
+from lcons_core._theorem import rows_of
 from lcons_core.reason import ENUMERATION_LIMIT, Outcome, common_space, least_values, row_reach
 from lcons_decode.ilp._backend import Found, MipModel, Solver, read_solver
 from lcons_decode.ilp._check import no_good, rounded
@@ -231,10 +232,9 @@ def _different(space: FeatureSpace, searches: list[Difference]) -> Comparison:
 
 
 def _network(constraint: PointSet) -> Network:
-    parts = constraint.networks()
-    if parts:
+    if parts := constraint.networks():
         return parts[0] if len(parts) == 1 else Conjunction(parts)
-    rows = constraint.inequalities()
+    rows = rows_of(constraint)
     if not len(rows):
         return RectifierNetwork(np.zeros((1, rows.d)), [0.0])
     if any(Fraction(1.0 - b) != 1 - Fraction(b) for b in rows.bias.tolist()):
