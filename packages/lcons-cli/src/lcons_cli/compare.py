@@ -100,14 +100,14 @@ def compare(
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
     space = sets[0].space
-    units = sum(found.cost for found in sets)
+    units = sum(points.width for points in sets)
     if not space.integral:
         say(f"{space.extent}: a closed form or sampled points decide")
     elif space.size <= limit and space.size * units > 2 * _SPEED:
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:
         say(
-            f"{many(space.size)} points, above the limit of {limit:,}: the axes that A or B uses, a proof,"
+            f"{many(space.size)} points, above the limit of {limit:,}: a proof,"
             f" a witness or integer programs (for at most {time_limit:g} s) decide"
         )
     with waiting("comparing", say) as progress:

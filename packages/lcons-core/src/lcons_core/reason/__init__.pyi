@@ -15,7 +15,6 @@ from lcons_core.reason._rules import DomainEquations as DomainEquations
 from lcons_core.reason._rules import Rules as Rules
 from lcons_core.reason._rules import domain_equations as domain_equations
 from lcons_core.reason._rules import forbid_boxes as forbid_boxes
-from lcons_core.reason._rules_text import box_text as box_text
 from lcons_core.reason._rules_text import load_rules as load_rules
 from lcons_core.reason._rules_text import parse_rules as parse_rules
 from lcons_core.reason._rules_text import read_assignment as read_assignment
