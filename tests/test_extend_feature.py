@@ -1,7 +1,7 @@
 """A constraint feature of one's own, outside the packages: learn, explain, save, load and decode with it.
 
-A kind is a frozen dataclass with the members of `lcons_core.features.ConstraintFeature`. A package registers
-it under its name, so that constraint files can name it:
+A kind is a frozen dataclass that is a `lcons_core.features.ConstraintFeature`. A package registers it under
+its name, so that constraint files can name it:
 
     [project.entry-points."lcons.features"]
     ends = "the_package:Ends"
@@ -10,11 +10,11 @@ it under its name, so that constraint files can name it:
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import pytest
 from hypothesis import given
@@ -26,19 +26,19 @@ from lcons_core._errors import DamagedFile
 from lcons_core._instance import read_instance, read_instances
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core.features import GroundedRow, Scope, feature_kinds
+from lcons_core.features import ConstraintFeature, GroundedRow, Scope, feature_kinds
 from lcons_decode import ChainScores, brute, decode_global
 from lcons_decode.ilp import decode_ilp
 
 
 @dataclass(frozen=True)
-class Ends:
+class Ends(ConstraintFeature):
     """The first and the last label of a sequence, together: onehot(y_1) onehot(y_T)."""
 
-    kind: ClassVar[str] = "ends"
-    scope: ClassVar[Scope] = Scope.GLOBAL
-    column: ClassVar[str] = "word"
-    labels: tuple[str, ...]
+    kind = "ends"
+    scope = Scope.GLOBAL
+    column = "word"
+    labels: tuple[str, ...] = field()
 
     @cached_property
     def space(self) -> FeatureSpace:
@@ -56,15 +56,6 @@ class Ends:
         last = len(read_instance(structure, self.column).y) - 1
         at = [(0, label) for label in self.labels] + [(last, label) for label in self.labels]
         return [GroundedRow({}, {j: (variable,) for j, variable in enumerate(at)}, {})] if last >= 0 else []
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kind": self.kind, "labels": list(self.labels)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The feature that `to_dict` described."""
-        return cls(tuple(data["labels"]))
 
     @classmethod
     def from_instances(cls, instances: Iterable[Any]) -> Self:

@@ -123,7 +123,7 @@ def stored(model: Any, names: tuple[str, ...]) -> bytes:
 
 def with_digest(data: bytes) -> bytes:
     """A constraint file with a correct digest, if it is a JSON object."""
-    from lcons_core._plain import digest, parse
+    from lcons_core._files import digest, parse
 
     with suppress(Exception):
         document = parse(data.decode("utf-8"))

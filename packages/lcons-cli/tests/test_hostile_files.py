@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from lcons_core._plain import digest
+from lcons_core._files import digest
 
 MEMORY = 3 * 2**30
 SECONDS = 20  # of processor time, for one command

@@ -57,7 +57,7 @@ def test_numbers_beyond_the_limit_are_refused_in_one_sentence(size):
 def test_a_file_with_such_a_weight_is_refused(tmp_path):
     path = tmp_path / "c.json"
     save(LearnedConstraint(RectifierNetwork([[1.0, 2.0, 3.0]], [0.5]), BITS), path)
-    from lcons_core._plain import digest
+    from lcons_core._files import digest
 
     document = json.loads(path.read_text())
     document["network"]["parts"][0]["b"] = [1e300]

@@ -19,7 +19,7 @@ from lcons_core._coded import CodedColumn as CodedColumn
 from lcons_core._columns import space_of_columns as space_of_columns
 from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import as_constraint as as_constraint
-from lcons_core._constraint import load as load
+from lcons_core._document import load as load
 from lcons_core._document import save as save
 from lcons_core._errors import DamagedFile as DamagedFile
 from lcons_core._errors import FitWarning as FitWarning

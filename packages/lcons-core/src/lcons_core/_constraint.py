@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core._document import read_file, read_text
-from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput
 from lcons_core._network import LinearInequalities, Network, as_network
 from lcons_core._pointset import Wrapped, check_width
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import to_inequalities
 from lcons_core._types import Ints
-from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
+from lcons_core.features._feature import ConstraintFeature, Scope
 from lcons_core.reason._rules import Box, forbid_boxes
 
 if TYPE_CHECKING:
@@ -46,11 +44,8 @@ class LearnedConstraint(Wrapped):
         network = network.parts[0] if len(network.parts) == 1 else network
         object.__setattr__(self, "network", network)
         check_width(self.network, self.space)
-        if self.feature is None:
-            return
-        if self.feature.space != self.space:
+        if self.feature is not None and self.feature.space != self.space:
             raise InvalidInput("the feature has another space than the constraint; pass feature.space.")
-        complete_kind(self.feature)
 
     def __repr__(self) -> str:
         kind = "psi" if self.feature is None else self.feature.kind
@@ -98,17 +93,16 @@ class LearnedConstraint(Wrapped):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the constraint to a file, atomically."""
-        save_file(self, path)
+        from lcons_core._document import save
+
+        save(self, path)
 
     def __and__(self, other: LearnedConstraint) -> LearnedConstraint:
         """The intersection of both; they must have the same space and feature."""
         if not isinstance(other, LearnedConstraint):
             return NotImplemented
         if self.space != other.space or self.feature != other.feature:
-            raise InvalidInput(
-                "`a & b` needs constraints on one space and one feature; pass constraints on different"
-                " features to a decoder as a list."
-            )
+            raise InvalidInput("`a & b` needs constraints on one space and one feature.")
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
 
@@ -132,10 +126,7 @@ class LearnedConstraint(Wrapped):
 
     def _feature(self) -> ConstraintFeature:
         if self.feature is None:
-            raise InvalidInput(
-                "this constraint has no feature, so it can check psi but not structures;"
-                " pass LearnedConstraint(..., feature=...)."
-            )
+            raise InvalidInput("this constraint has no feature, so it can check psi but not structures.")
         return self.feature
 
 
@@ -144,13 +135,3 @@ def as_constraint(given: Any, form: str, needs: str = "the names of the columns 
     if isinstance(given, LearnedConstraint):
         return given
     raise InvalidInput(f"{form} needs a LearnedConstraint, because of {needs}, found {type(given).__name__}.")
-
-
-def load(path: str | os.PathLike[str]) -> LearnedConstraint:
-    """The constraint in the file at `path`; raises `DamagedFile` if there is none."""
-    return read_file(path, LearnedConstraint)
-
-
-def loads(text: str, name: str = "the text") -> LearnedConstraint:
-    """The constraint in a text that `dumps` wrote; errors call the text `name`."""
-    return read_text(text, name, LearnedConstraint)

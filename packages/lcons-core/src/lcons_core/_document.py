@@ -10,7 +10,8 @@ these members; a version of lcons that adds a member also increases the version 
 Files are JSON that people can read. Floats are written such that reading returns the same floats, and the
 same constraint always has the same bytes. There is no pickle: a file contains only numbers and names, and a
 feature kind is found only by its registered name. Reading any invalid file raises `DamagedFile` with one
-sentence and never returns a partial object.
+sentence and never returns a partial object: members are made into objects, which check themselves, and must
+be written again exactly as they were read.
 
 Not in the paper.
 """
@@ -18,113 +19,60 @@ Not in the paper.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
-from lcons_core._atomic import replacing
 from lcons_core._blocks import check_numbers
+from lcons_core._constraint import LearnedConstraint, as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
-from lcons_core._files import open_regular
+from lcons_core._files import canonical, check_plain, digest, open_regular, parse, pretty, replacing
 from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._plain import canonical, check_plain, digest, parse, pretty
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
+from lcons_core.features._feature import ConstraintFeature
 from lcons_core.features._kinds import feature_from_dict
-from lcons_core.features._protocol import ConstraintFeature, Scope
 
 FORMAT = "lcons-constraint"
 VERSION = 1
-_KEYS = ("format", "version", "scope", "space", "feature", "provenance", "network", "sha256")
+_KEYS = {"format", "version", "scope", "space", "feature", "provenance", "network", "sha256"}
 MAX_BYTES = 2**26
 _LONGEST_SENTENCE = 400
 
-T = TypeVar("T")
-Content = tuple[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]]
-Made = Callable[[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]], T]
 
-
-class Storable(Protocol):
-    """The members of a constraint that a file stores."""
-
-    @property
-    def network(self) -> Network: ...
-    @property
-    def space(self) -> FeatureSpace: ...
-    @property
-    def feature(self) -> ConstraintFeature | None: ...
-    @property
-    def scope(self) -> Scope: ...
-    @property
-    def provenance(self) -> Mapping[str, Any]: ...
-
-
-def save(constraint: Storable, path: str | os.PathLike[str]) -> None:
+def save(constraint: LearnedConstraint, path: str | os.PathLike[str]) -> None:
     """Writes the constraint to `path`; if this fails, an existing file stays unchanged."""
     content = dumps(constraint).encode("utf-8")
     if len(content) > MAX_BYTES:
-        raise TooLarge(
-            f"the file would have {len(content):,} bytes, above the limit of {MAX_BYTES:,} bytes;"
-            " use a feature with fewer columns."
-        )
+        raise TooLarge(f"the file would have {len(content):,} bytes, above the limit of {MAX_BYTES:,} bytes.")
     try:
         with replacing(path) as file:
             file.write(content)
     except (OSError, ValueError, TypeError) as error:
-        raise LconsError(
-            f"cannot write {str(path)!r}: {_reason(error)}; choose a file in an existing, writable directory."
-        ) from None
+        raise LconsError(f"cannot write {str(path)!r}: {_reason(error)}.") from None
 
 
-def read_file(path: str | os.PathLike[str], make: Made[T]) -> T:
-    """`make` applied to the content of the file at `path`; raises `DamagedFile` if it has no constraint."""
-    name = str(path)
+def load(path: str | os.PathLike[str]) -> LearnedConstraint:
+    """The constraint in the file at `path`; raises `DamagedFile` if there is none."""
     try:
         with open_regular(path) as file:
             content = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError, TypeError) as error:
-        raise DamagedFile(
-            f"cannot read {name!r}: {_reason(error)}; pass the path of a constraint file."
-        ) from None
-    if len(content) > MAX_BYTES:
-        raise _damaged(name, f"it is larger than the limit of {MAX_BYTES:,} bytes")
-    try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig") if len(content) <= MAX_BYTES else ""
     except UnicodeDecodeError as error:
-        raise _damaged(name, f"it is not UTF-8 text, from byte {error.start} on") from None
+        raise _damaged(path, f"it is not UTF-8 text, from byte {error.start} on") from None
+    except (OSError, ValueError, TypeError) as error:
+        raise DamagedFile(f"cannot read {str(path)!r}: {_reason(error)}.") from None
     if not text.strip():
-        raise _damaged(name, "it is empty")
-    return read_text(text, name, make)
+        raise _damaged(path, f"it is empty or has more than {MAX_BYTES:,} bytes")
+    return loads(text, str(path))
 
 
-def dumps(constraint: Storable) -> str:
-    """The text of a constraint file."""
-    members = to_document(constraint).items()
-    lines = [f"{pretty(name)}: {pretty(value, '  ')}" for name, value in members]
-    return "{\n  " + ",\n  ".join(lines) + "\n}\n"
-
-
-def read_text(text: str, name: str, make: Made[T]) -> T:
-    """`make` applied to the content of a text that `dumps` wrote; errors call the text `name`."""
-    try:
-        return make(*from_document(parse(text)))
-    except LconsError as error:
-        raise _damaged(name, str(error)) from None
-    except (RecursionError, MemoryError):
-        raise _damaged(name, "it is nested too deeply or too large") from None
-
-
-def to_document(constraint: Storable) -> dict[str, Any]:
-    """The document of a constraint, header first; raises `InvalidInput` if it could not be read again."""
-    if not isinstance(getattr(constraint, "space", None), FeatureSpace) or not hasattr(constraint, "network"):
-        raise InvalidInput(f"save needs a LearnedConstraint, found {type(constraint).__name__}.")
+def dumps(constraint: LearnedConstraint) -> str:
+    """The text of a constraint file; raises `InvalidInput` if it could not be read again."""
+    as_constraint(constraint, "save")
     feature = None if constraint.feature is None else constraint.feature.to_dict()
     if feature is not None and feature_from_dict(feature) != constraint.feature:
-        raise InvalidInput(
-            f"expected a feature that from_dict restores from its to_dict(), found {feature!r:.80}; make"
-            " from_dict the inverse of to_dict."
-        )
+        raise InvalidInput(f"from_dict does not restore a feature from its to_dict(): {feature!r:.80}.")
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -135,68 +83,57 @@ def to_document(constraint: Storable) -> dict[str, Any]:
     }
     for name, value in document.items():
         check_plain(value, name)
-    document["network"] = _network_data(constraint.network)
-    return {**document, "sha256": digest(document)}
+    parts = [{"W": [_row(w) for w in part.W], "b": _numbers(part.b)} for part in constraint.network.parts]
+    document["network"] = {"parts": parts}
+    document["sha256"] = digest(document)
+    lines = [f"{pretty(name)}: {pretty(value, '  ')}" for name, value in document.items()]
+    return "{\n  " + ",\n  ".join(lines) + "\n}\n"
 
 
-def from_document(document: Any) -> Content:
-    """The content of an untrusted document; raises `LconsError` with the first thing that is wrong."""
+def loads(text: str, name: str = "the text") -> LearnedConstraint:
+    """The constraint in a text that `dumps` wrote; errors call the text `name`."""
+    try:
+        return _constraint(parse(text))
+    except LconsError as error:
+        raise _damaged(name, str(error)) from None
+    except (RecursionError, MemoryError):
+        raise _damaged(name, "it is nested too deeply or too large") from None
+
+
+def _constraint(document: Any) -> LearnedConstraint:
+    """The constraint of an untrusted document; raises `LconsError` with the first thing that is wrong."""
     _expect(isinstance(document, dict), "it is not a JSON object")
-    found = document.get("format")
-    _expect(found == FORMAT, f"its format is {found!r:.40} instead of {FORMAT!r}")
-    _check_version(document.get("version"))
+    _expect(document.get("format") == FORMAT, f"its format is not {FORMAT!r}")
+    version = document.get("version")
+    newer = type(version) is int and version > VERSION
+    _expect(not newer, f"this file has version {version}, and this lcons reads {VERSION}; upgrade lcons-core")
+    _expect(type(version) is int and version >= 1, f"its version {version!r:.40} never existed")
     _expect_keys(document, _KEYS, "it")
     rest = {key: value for key, value in document.items() if key != "sha256"}
-    _expect(
-        document["sha256"] == digest(rest),
-        "its checksum does not match its content, so it was damaged or edited by hand",
-    )
+    intact = document["sha256"] == digest(rest)
+    _expect(intact, "its checksum does not match its content, so it was damaged or edited by hand")
+    check_plain({key: rest[key] for key in ("space", "feature", "provenance")}, "its content")
     space = _space(document["space"])
-    feature = _feature(document["feature"], space)
+    feature = None if document["feature"] is None else _feature(document["feature"], space)
     scope = None if feature is None else str(feature.scope)
     _expect(document["scope"] == scope, f"its scope must be {scope!r} for this feature")
-    provenance = document["provenance"]
-    _expect(isinstance(provenance, dict), "its provenance is not an object")
-    check_plain(provenance, "its provenance")
-    return _network(document["network"], space.d), space, feature, provenance
-
-
-def _check_version(version: Any) -> None:
-    whole = type(version) is int
-    _expect(whole, f"its version must be an integer, found {version!r:.40}")
-    if version > VERSION:
-        raise DamagedFile(
-            f"this file has version {version}; this lcons reads version {VERSION}; upgrade lcons-core"
-        )
-    _expect(version >= 1, f"its version {version} never existed")
+    _expect(isinstance(document["provenance"], dict), "its provenance is not an object")
+    network = _network(document["network"], space.d)
+    return LearnedConstraint(network, space, feature, document["provenance"])
 
 
 def _space(data: Any) -> FeatureSpace:
-    _expect(isinstance(data, dict), "its space is not an object")
-    _expect_keys(data, ("blocks", *(["requires"] if "requires" in data else [])), "its space")
-    for block in _list(data["blocks"], "its blocks"):
-        _expect(isinstance(block, dict), "a block of its space is not an object")
-        _names([block.get("name"), block.get("kind")], "the name and kind of a block")
-        _names(block.get("values"), "the values of a block")
-    for rule in _list(data.get("requires", []), "its requires"):
-        _expect(isinstance(rule, list) and len(rule) == 4, "a rule of its requires is not a list of 4")
-        _names(rule[:3], "a rule of its requires")
-        _names(rule[3], "a rule of its requires")
-    check_plain(data, "its space")
     try:
         space = FeatureSpace.from_dict(data)
-    except TypeError:
-        raise DamagedFile("a block of its space has unknown members") from None
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        if isinstance(error, LconsError):
+            raise
+        raise DamagedFile(f"its space is not as lcons writes it ({error!s:.80})") from None
     _expect(canonical(space.to_dict()) == canonical(data), "its space is not as lcons writes it")
     return space
 
 
-def _feature(data: Any, space: FeatureSpace) -> ConstraintFeature | None:
-    if data is None:
-        return None
-    _expect(isinstance(data, dict), "its feature is not an object")
-    _names([data.get("kind")], "the kind of its feature")
-    check_plain(data, "its feature")
+def _feature(data: Any, space: FeatureSpace) -> ConstraintFeature:
     try:
         feature = feature_from_dict(data)
         same = canonical(feature.to_dict()) == canonical(data)
@@ -204,27 +141,17 @@ def _feature(data: Any, space: FeatureSpace) -> ConstraintFeature | None:
     except LconsError:
         raise
     except Exception as error:  # the class of a feature may be from another package and raise anything
-        raise DamagedFile(
-            f"its feature of kind {data['kind']!r:.40} cannot be read ({type(error).__name__}: {error})"
-        ) from None
-    _expect(same, f"its feature is not as the kind {data['kind']!r:.40} writes it")
+        raise DamagedFile(f"its feature cannot be read ({type(error).__name__}: {error})") from None
+    _expect(same, "its feature is not as its kind writes it")
     _expect(fits, "its feature has another space than the file")
     return feature
 
 
-def _network_data(network: Network) -> dict[str, Any]:
-    return {
-        "parts": [{"W": [_row(w) for w in part.W], "b": _numbers(part.b)} for part in network.parts],
-    }
-
-
 def _network(data: Any, d: int) -> Network:
-    _expect(isinstance(data, dict), "its network is not an object")
-    _expect_keys(data, ("parts",), "its network")
+    _expect_keys(data, {"parts"}, "its network")
     described = _list(data["parts"], "the parts of its network")
     for part in described:
-        _expect(isinstance(part, dict), "a part of its network is not an object")
-        _expect_keys(part, ("W", "b"), "a part of its network")
+        _expect_keys(part, {"W", "b"}, "a part of its network")
     units = sum(len(_list(part["W"], "W")) for part in described)
     check_numbers(units * d, f"its {units:,} units of {d:,} columns", "use fewer")
     parts = []
@@ -245,12 +172,11 @@ def _row(w: Floats) -> Any:
 def _weights(row: Any, d: int) -> Floats:
     if not isinstance(row, dict):
         return _array(row, d, "a row of W")
-    _expect_keys(row, ("columns", "values"), "a row of W")
+    _expect_keys(row, {"columns", "values"}, "a row of W")
     columns = row["columns"]
     whole = isinstance(columns, list) and all(type(column) is int for column in columns)
-    _expect(whole, "the columns of a row of W are not integers")
-    rising = all(i < j for i, j in zip([-1, *columns], [*columns, d], strict=True))
-    _expect(rising, f"the columns of a row of W do not rise from 0 to at most {d - 1}")
+    rising = whole and all(i < j for i, j in zip([-1, *columns], [*columns, d], strict=True))
+    _expect(rising, f"the columns of a row of W are not integers that rise from 0 to at most {d - 1}")
     w = np.zeros(d)
     w[columns] = _array(row["values"], len(columns), "the values of a row of W")
     return w
@@ -262,29 +188,22 @@ def _numbers(array: Floats) -> list[float]:
 
 
 def _array(value: Any, length: int, what: str) -> Floats:
-    _expect(isinstance(value, list), f"{what} is not a list")
-    _expect(len(value) == length, f"{what} must have {length} numbers, found {len(value)}")
+    fits = isinstance(value, list) and len(value) == length
+    _expect(fits, f"{what} is not a list of {length} numbers")
     exact = all(type(x) is float or (type(x) is int and abs(x) <= 2**53) for x in value)
     _expect(exact, f"{what} contains an entry that is not a float")
     return np.array(value, dtype=np.float64)
 
 
 def _list(value: Any, what: str) -> list[Any]:
-    _expect(isinstance(value, list), f"{what} must be a list, found {type(value).__name__}")
-    _expect(value or what == "its requires", f"{what} must not be empty")
+    _expect(isinstance(value, list) and value, f"{what} must be a list that is not empty")
     checked: list[Any] = value
     return checked
 
 
-def _names(value: Any, what: str) -> None:
-    texts = isinstance(value, list) and all(isinstance(name, str) and name for name in value)
-    _expect(texts, f"{what} must be non-empty text")
-
-
-def _expect_keys(data: dict[str, Any], keys: tuple[str, ...], what: str) -> None:
-    missing, extra = set(keys) - set(data), set(data) - set(keys)
-    _expect(not missing, f"{what} lacks {', '.join(sorted(missing))}")
-    _expect(not extra, f"{what} has unknown members {', '.join(sorted(extra))}")
+def _expect_keys(data: Any, keys: set[str], what: str) -> None:
+    same = isinstance(data, dict) and set(data) == keys
+    _expect(same, f"{what} is not an object with the members {', '.join(sorted(keys))}")
 
 
 def _expect(condition: Any, damage: str) -> None:
@@ -292,12 +211,9 @@ def _expect(condition: Any, damage: str) -> None:
         raise DamagedFile(damage)
 
 
-def _damaged(name: str, damage: str) -> DamagedFile:
-    sentence = " ".join(damage.split()).rstrip(".")
-    if len(sentence) > _LONGEST_SENTENCE:
-        sentence = sentence[:_LONGEST_SENTENCE] + " ..."
-    advice = "" if "upgrade" in sentence else "; learn or save it again"
-    return DamagedFile(f"{name!r} is no constraint file that lcons can read: {sentence}{advice}.")
+def _damaged(path: str | os.PathLike[str], damage: str) -> DamagedFile:
+    sentence = " ".join(damage.split()).rstrip(".")[:_LONGEST_SENTENCE]
+    return DamagedFile(f"{str(path)!r} is no constraint file that lcons can read: {sentence}.")
 
 
 def _reason(error: Exception) -> str:

@@ -4,7 +4,6 @@ import importlib.metadata
 import json
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,12 +13,13 @@ from hypothesis import strategies as st
 from lcons_core._blocks import OTHER
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, LconsError, TooLarge, Unsupported
+from lcons_core._files import digest
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
-from lcons_core._plain import digest
 from lcons_core.features import (
     START,
     STOP,
+    ConstraintFeature,
     Counts,
     Existence,
     NgramContext,
@@ -256,12 +256,11 @@ def test_existence_states_its_size_and_refuses_past_the_limit():
 
 
 @dataclass(frozen=True)
-class Parity:
+class Parity(ConstraintFeature):
     """A kind of another package: is the number of labels even?"""
 
-    kind: ClassVar[str] = "parity"
-    scope: ClassVar[Scope] = Scope.GLOBAL
-    column: ClassVar[None] = None
+    kind = "parity"
+    scope = Scope.GLOBAL
 
     @property
     def space(self):
@@ -270,11 +269,8 @@ class Parity:
     def psi(self, structure):
         return Tuples(("parity",), (("even", "odd"),)).psi([(["even", "odd"][len(structure) % 2],)])
 
-    def to_dict(self):
-        return {"kind": self.kind}
-
     @classmethod
-    def from_dict(cls, data):
+    def from_instances(cls, instances):
         return cls()
 
 

@@ -17,11 +17,11 @@ from lcons_core import (
     InvalidInput,
     LabelledExamples,
     LearnedConstraint,
+    Recipe,
     RectifierNetwork,
     SparsePsi,
     binary,
     explain,
-    make_examples,
     one_hot,
     to_inequalities,
     why,
@@ -159,7 +159,7 @@ def test_support_exceptions_expectation_and_coverage_are_counted_by_weight(data,
 
 def test_what_padding_rules_out_is_not_expected():
     feature = NgramLabels(("A", "B", "C"), n=2, pad=True)
-    examples = make_examples([["A"], ["B", "A"], ["A", "C"]], feature)
+    examples = Recipe(feature).examples([["A"], ["B", "A"], ["A", "C"]])
     box = Box.of(feature.space, {"label 1": ["B", "C"], "label 2": "(stop)"})
     (rule,) = explain(forbid_boxes(feature.space, [box]), examples, space=feature.space).rules
     assert rule.words == "label 2 (stop) needs label 1 A"

@@ -17,8 +17,8 @@ from lcons_core._arithmetic import LARGEST_MAGNITUDE
 from lcons_core._blocks import one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
+from lcons_core._files import check_plain, digest, parse, pretty
 from lcons_core._network import RectifierNetwork
-from lcons_core._plain import check_plain, digest, parse, pretty
 from lcons_core._psi import SparsePsi
 from lcons_core._schemes import iob2
 from lcons_core._space import FeatureSpace

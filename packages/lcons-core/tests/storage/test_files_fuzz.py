@@ -12,8 +12,8 @@ import pytest
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import DamagedFile
+from lcons_core._files import digest
 from lcons_core._network import RectifierNetwork
-from lcons_core._plain import digest
 from lcons_core._space import FeatureSpace
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_core.storage import dumps, load, loads

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from lcons_core._errors import InvalidInput
 from lcons_core._instance import Instance, read_instance
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core.features import Scope
+from lcons_core.features import ConstraintFeature, Scope
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose
 from lcons_tasks.diagnosis._given import NOT_USED
@@ -217,12 +216,12 @@ def test_what_a_table_cannot_answer_is_said_and_the_rest_is_answered():
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(ConstraintFeature):
     """A feature of one's own: each label but the first, and whether it repeats the one before."""
 
-    kind: ClassVar[str] = "steps"
-    scope: ClassVar[Scope] = Scope.LOCAL
-    column: ClassVar[str] = "word"
+    kind = "steps"
+    scope = Scope.LOCAL
+    column = "word"
 
     @cached_property
     def space(self):
@@ -233,9 +232,6 @@ class Steps:
         return SparsePsi.from_indices(
             [["ABC".index(y[t])] + [3] * (y[t] == y[t - 1]) for t in range(1, len(y))], 4
         )
-
-    def to_dict(self):
-        return {"kind": self.kind}
 
     @classmethod
     def from_instances(cls, *structures, **options):

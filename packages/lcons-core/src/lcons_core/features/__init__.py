@@ -10,13 +10,12 @@ Paper: Sec. 2.1 (psi) and the feature lists of Appendices C-E.
 | `Counts` | structure | the number of occurrences of each label |
 | `Tuples` | tuple | one one-hot block per member (for example source and relation) |
 
-To add a kind, write a frozen dataclass with the members of `ConstraintFeature` and register it in the entry
+To add a kind, write a frozen dataclass that is a `ConstraintFeature` and register it in the entry
 point group `lcons.features`, so that files with this kind can be loaded.
 """
 
-from lcons_core.features._counts import Counts
-from lcons_core.features._existence import Existence
-from lcons_core.features._kinds import feature_from_dict, feature_kinds
+from lcons_core.features._feature import ConstraintFeature, GroundedRow, Scope, checked_names
+from lcons_core.features._kinds import Counts, Existence, Tuples, feature_from_dict, feature_kinds
 from lcons_core.features._ngrams import (
     START,
     STOP,
@@ -27,8 +26,6 @@ from lcons_core.features._ngrams import (
     shape,
     type_of,
 )
-from lcons_core.features._protocol import ConstraintFeature, GroundedRow, Scope, checked_names
-from lcons_core.features._tuples import Tuples
 
 __all__ = [
     "START",

@@ -26,12 +26,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise, repeat
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -42,7 +43,8 @@ from lcons_core._instance import WORD, Instance, read_instance, read_instances
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Ints
-from lcons_core.features._protocol import (
+from lcons_core.features._feature import (
+    ConstraintFeature,
     GroundedRow,
     Scope,
     checked_flag,
@@ -108,23 +110,20 @@ START = "(start)"
 STOP = "(stop)"
 
 
-class SequenceFeature:
-    """The common part of the n-gram features: windows over labels, with or without padding."""
+class SequenceFeature(ConstraintFeature):
+    """The common part of the n-gram features: windows over contexts, if any, and labels, with or without
+    padding."""
 
-    scope: ClassVar[Scope] = Scope.LOCAL
-    names: ClassVar[tuple[str, ...]] = ()
-    labels: tuple[str, ...]
+    scope = Scope.LOCAL
     n: int
-    pad: bool
 
-    @cached_property
-    def space(self) -> FeatureSpace:
-        """Context blocks, if any, then `label 1` .. `label n`."""
-        raise NotImplementedError
-
+    @abstractmethod
     def values(self, instance: Instance) -> Ints:
         """(windows, axes) value indices of every window of a structure."""
-        raise NotImplementedError
+
+    def psi(self, structure: Any) -> SparsePsi:
+        """One row per n-gram."""
+        return self.psi_of_values(self.values(read_instance(structure, self.column)))
 
     def psi_of_values(self, values: Ints) -> SparsePsi:
         """psi rows of value indices (N, axes)."""
@@ -144,22 +143,7 @@ class SequenceFeature:
 
     def label_windows(self, y: Sequence[str]) -> Ints:
         """(windows, n) indices into `label_values` of each position."""
-        ids = self.label_ids(y)
-        if self.pad and len(ids):
-            padding = len(self.labels)
-            ids = np.concatenate([np.full(self.n - 1, padding), ids, [padding]])
-        return windows(ids, self.n)
-
-    def label_ids(self, y: Sequence[str]) -> Ints:
-        """(T,) indices into `labels`; raises `InvalidInput` for an unknown label."""
-        try:
-            return np.array([self._label_ids[label] for label in y], dtype=np.int64)
-        except (KeyError, TypeError):
-            unknown = next(label for label in y if label not in self.labels)
-            raise InvalidInput(
-                f"unknown label {unknown!r}; the feature has {', '.join(self.labels[:12])}"
-                f"{' ...' if len(self.labels) > 12 else ''}; rename it or learn from data that contains it."
-            ) from None
+        return self._windows(self.label_ids(y), len(self.labels))
 
     def label_blocks(self) -> tuple[list[Block], list[Requirement]]:
         """The label blocks of the space, and the requirements that exclude impossible padding."""
@@ -183,9 +167,30 @@ class SequenceFeature:
             return length + 1 if length else 0
         return max(0, length - self.n + 1)
 
-    @cached_property
-    def _label_ids(self) -> dict[str, int]:
-        return {label: i for i, label in enumerate(self.labels)}
+    def _windows(self, ids: Ints, padding: int) -> Ints:
+        """(windows, n) of ids, padded if the feature pads."""
+        if self.pad and len(ids):
+            ids = np.concatenate([np.full(self.n - 1, padding), ids, [padding]])
+        return windows(ids, self.n)
+
+    def _grounded(self, length: int, contexts: Ints) -> list[GroundedRow]:
+        """The windows of a sequence, with context indices (windows, 0 or n), as functions of indicators."""
+        axes = self.space.axes
+        context_axes, label_axes = axes[: -self.n], axes[-self.n :]
+        rows = []
+        for window in range(self.window_count(length)):
+            columns = [int(axis.columns[v]) for axis, v in zip(context_axes, contexts[window], strict=True)]
+            constant = {column: 1 for column in columns if column >= 0}
+            linear = {}
+            inside = {i: position for position, i in self.label_terms(length, window)}
+            for i, axis in enumerate(label_axes):
+                if i not in inside:
+                    constant[int(axis.columns[len(self.labels)])] = 1
+                    continue
+                for v, label in enumerate(self.labels):
+                    linear[int(axis.columns[v])] = ((inside[i], label),)
+            rows.append(GroundedRow(constant, linear, {}))
+        return rows
 
 
 def block_names(name: str, n: int) -> list[str]:
@@ -197,34 +202,7 @@ def windows(ids: Ints, n: int) -> Ints:
     """(T - n + 1, n) sliding windows; (0, n) if T < n."""
     if len(ids) < n:
         return np.zeros((0, n), dtype=np.int64)
-    found = np.empty((len(ids) - n + 1, n), dtype=np.int64)
-    for i in range(n):
-        found[:, i] = ids[i : i + len(found)]
-    return found
-
-
-def ground_windows(feature: SequenceFeature, length: int, contexts: Ints | None) -> list[GroundedRow]:
-    """The windows of a sequence as functions of the indicators (position, label)."""
-    space = feature.space
-    offset = len(space.axes) - feature.n
-    rows = []
-    for window in range(feature.window_count(length)):
-        constant: dict[int, int] = {}
-        if contexts is not None:
-            for axis, value in zip(space.axes, contexts[window], strict=False):
-                if axis.columns[value] >= 0:
-                    constant[int(axis.columns[value])] = 1
-        terms = feature.label_terms(length, window)
-        inside = {i for _, i in terms}
-        linear = {
-            int(space.axes[offset + i].columns[v]): ((position, label),)
-            for position, i in terms
-            for v, label in enumerate(feature.labels)
-        }
-        for i in set(range(feature.n)) - inside:
-            constant[int(space.axes[offset + i].columns[len(feature.labels)])] = 1
-        rows.append(GroundedRow(constant, linear, {}))
-    return rows
+    return np.stack([ids[i : len(ids) - n + 1 + i] for i in range(n)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -236,10 +214,9 @@ class NgramLabels(SequenceFeature):
            [0, 1, 0, 0, 0, 1]])
     """
 
-    kind: ClassVar[str] = "ngram"
-    column: ClassVar[str] = WORD
-    context_column: ClassVar[None] = None
-    labels: tuple[str, ...]
+    kind = "ngram"
+    column = WORD
+    labels: tuple[str, ...] = field()
     n: int = 2
     pad: bool = False
 
@@ -251,32 +228,20 @@ class NgramLabels(SequenceFeature):
         """Blocks `label 1` .. `label n`."""
         return FeatureSpace(*self.label_blocks())
 
-    def psi(self, structure: Any) -> SparsePsi:
-        """One row per n-gram."""
-        return self.psi_of_values(self.values(read_instance(structure, WORD)))
-
     def values(self, instance: Instance) -> Ints:
         """(windows, n) value indices."""
         return self.label_windows(instance.y)
 
     def ground(self, structure: Any) -> list[GroundedRow]:
         """One row per n-gram, linear in the output indicators."""
-        return ground_windows(self, len(read_instance(structure, WORD).y), None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kind": self.kind, "labels": list(self.labels), "n": self.n, "pad": self.pad}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The feature that `to_dict` described."""
-        return cls(tuple(data["labels"]), data["n"], data["pad"])
+        length = len(read_instance(structure, WORD).y)
+        return self._grounded(length, np.zeros((self.window_count(length), 0), dtype=np.int64))
 
     @classmethod
     def from_instances(cls, instances: Iterable[Any], n: int = 2, pad: bool = False) -> Self:
         """The labels of the training structures, sorted."""
-        found = read_instances(instances, WORD)
-        return cls(vocabulary((label for i in found for label in i.y), "label"), n, pad)
+        labels = (label for instance in read_instances(instances, WORD) for label in instance.y)
+        return cls(vocabulary(labels, "label"), n, pad)
 
 
 @dataclass(frozen=True)
@@ -289,8 +254,8 @@ class NgramContext(SequenceFeature):
            [0, 0, 0, 1]])
     """
 
-    kind: ClassVar[str] = "context"
-    labels: tuple[str, ...]
+    kind = "context"
+    labels: tuple[str, ...] = field()
     contexts: tuple[str, ...]
     n: int = 2
     column: str = "pos"
@@ -302,12 +267,10 @@ class NgramContext(SequenceFeature):
         object.__setattr__(self, "contexts", tuple(self.contexts))
         checked_names([self.column], "column")
         if self.word_class is not None and self.word_class not in tuple(WORD_CLASSES):
-            raise InvalidInput(
-                f"unknown word class {self.word_class!r}; it is one of {', '.join(WORD_CLASSES)}."
-            )
+            raise InvalidInput(f"the word class must be one of {', '.join(WORD_CLASSES)}.")
 
-    @property
-    def context_column(self) -> str:
+    @cached_property
+    def context_column(self) -> str:  # type: ignore[override]
         """The column that every x must have, from which contexts are computed."""
         return self.column
 
@@ -328,10 +291,6 @@ class NgramContext(SequenceFeature):
                 requires.append(Requirement(label.name, symbol, context.name, (OTHER,)))
         return FeatureSpace([*blocks, *labels], requires)
 
-    def psi(self, structure: Any) -> SparsePsi:
-        """One row per n-gram."""
-        return self.psi_of_values(self.values(read_instance(structure, self.column)))
-
     def values(self, instance: Instance) -> Ints:
         """(windows, 2 n) value indices, contexts first."""
         return np.concatenate([self.context_windows(instance), self.label_windows(instance.y)], axis=1)
@@ -339,28 +298,21 @@ class NgramContext(SequenceFeature):
     def context_ids(self, instance: Instance) -> Ints:
         """(T,) indices into `contexts`; len(contexts) is OTHER."""
         if self.column not in instance.x:
-            raise InvalidInput(
-                f"the structure has no column {self.column!r} (it has {list(instance.x) or 'none'});"
-                " pass (x, y) with that column in x."
-            )
+            raise InvalidInput(f"the structure has no column {self.column!r}, only {list(instance.x)}.")
         return self.ids_of(instance.x[self.column])
 
     def ids_of(self, values: Iterable[str]) -> Ints:
         """Indices into `contexts` of values of `column`, in order; a `CodedColumn` is read by its codes."""
         if isinstance(values, CodedColumn):
-            own = self.ids_of(values.values)
-            return own[values.codes]
+            ids = self.ids_of(values.values)
+            return ids[values.codes]
         if self.word_class is not None:
             values = map(WORD_CLASSES[self.word_class], values)
         return np.fromiter(map(self._context_ids.get, values, repeat(len(self.contexts))), dtype=np.int64)
 
     def context_windows(self, instance: Instance) -> Ints:
         """(windows, n) indices into `contexts`; OTHER at padding."""
-        ids = self.context_ids(instance)
-        if self.pad and len(ids):
-            other = len(self.contexts)
-            ids = np.concatenate([np.full(self.n - 1, other), ids, [other]])
-        return windows(ids, self.n)
+        return self._windows(self.context_ids(instance), len(self.contexts))
 
     def unknown(self, structure: Any) -> int:
         """The number of tokens whose context is OTHER."""
@@ -370,25 +322,7 @@ class NgramContext(SequenceFeature):
     def ground(self, structure: Any) -> list[GroundedRow]:
         """One row per n-gram, linear in the output indicators; contexts are constants."""
         instance = read_instance(structure, self.column)
-        return ground_windows(self, len(instance.y), self.context_windows(instance))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "kind": self.kind,
-            "labels": list(self.labels),
-            "contexts": list(self.contexts),
-            "n": self.n,
-            "column": self.column,
-            "word_class": self.word_class,
-            "pad": self.pad,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The feature that `to_dict` described."""
-        fields = {key: data[key] for key in ("n", "column", "word_class", "pad")}
-        return cls(tuple(data["labels"]), tuple(data["contexts"]), **fields)
+        return self._grounded(len(instance.y), self.context_windows(instance))
 
     @classmethod
     def from_instances(
@@ -402,12 +336,12 @@ class NgramContext(SequenceFeature):
     ) -> Self:
         """The labels and context values of the training structures, sorted; values seen fewer than `least`
         times are OTHER."""
-        found = read_instances(instances, column)
-        labels = vocabulary((label for i in found for label in i.y), "label")
+        read = read_instances(instances, column)
+        labels = vocabulary((label for i in read for label in i.y), "label")
         probe = cls(labels, (), n, column, word_class, pad)
-        for instance in found:
+        for instance in read:
             probe.context_ids(instance)
-        seen = (value for i in found for value in i.x[column])
+        seen = (value for i in read for value in i.x[column])
         values = seen if word_class is None else map(WORD_CLASSES[word_class], seen)
         known = Counter(value for value in values if value != NO_CLASS)
         contexts = vocabulary((v for v, count in known.items() if count >= least), f"value of {column}")

@@ -19,8 +19,8 @@ from lcons_core._instance import read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
+from lcons_core.features._feature import ConstraintFeature
 from lcons_core.features._ngrams import SequenceFeature
-from lcons_core.features._protocol import ConstraintFeature
 
 
 def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> PsiRows:

@@ -38,7 +38,6 @@ from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, SequenceFeature
-from lcons_core.features._protocol import complete_kind
 from lcons_core.learn._examples import fold
 
 MAX_NEGATIVES = 10**7
@@ -317,7 +316,6 @@ def negative_source(
 ) -> NegativeSource:
     """The source of that name; raises `InvalidInput` if it does not fit the feature."""
     make = NEGATIVES[checked_negatives(name)]
-    complete_kind(feature)
     fits = {
         **dict.fromkeys(("relabel", "recast", "near"), isinstance(feature, SequenceFeature)),
         "apart": feature.context_column is not None,

@@ -372,7 +372,9 @@ def _only_reading(
     for word, some in zip(words, places, strict=True):
         if not some:
             known = "; ".join(f"{block.name} ({', '.join(block.values[:6])})" for block in space.blocks[:6])
-            raise InvalidInput(f"unknown value {word!r}; the values are those of {known}.")
+            raise InvalidInput(
+                f"unknown value {word!r}; the values are those of {known}; name some of these."
+            )
     order = [block.name for block in space.blocks]
     for ordered in (True, False):
         readings = list(islice(_readings(places, order if ordered else None), 2))

@@ -39,7 +39,7 @@ MOST_EXHAUSTED = 10**5
 ROW_POINTS, MOST_VALUES = 4 * 10**9, 2**22
 ALL_ROWS = 2**13
 CHECKED_CUTS = 4_000
-BOUNDARY_SHARE = 4
+BOUNDARY_POINTS = 1024
 CELLS = 2**21
 ALL, BITS = "all of the domain", "all 0/1 vectors"
 
@@ -149,8 +149,8 @@ def verify(
 ) -> Verification:
     """Checks Theorem 1 on a whole domain of at most 10^5 points, or on `samples` random ones.
 
-    A quarter of the samples are near the boundary, because uniform samples may all be on one side. Without a
-    space, psi is drawn from all 0/1 vectors. Drawn points of a network of hundreds of units are refused
+    Some points near the boundary are added, because uniform samples may all be on one side. Without a space,
+    psi is drawn from all 0/1 vectors. Drawn points of a network of hundreds of units are refused
     (`TooLarge`) above 2^22 values of units.
 
     >>> from lcons_core import RectifierNetwork
@@ -171,8 +171,8 @@ def verify(
     rng, scope = np.random.default_rng(seed), f"drawn with seed {seed}"
     if not domain.integral:
         return _Check(network, space, drawn_psi(domain, samples, rng)).run(scope, seed)
-    near = near_boundary(network, domain, max(2, samples // BOUNDARY_SHARE), seed)
-    psi = domain.vectors(np.concatenate([drawn_points(domain, samples - len(near), rng), near]))
+    near = near_boundary(network, domain, min(samples, BOUNDARY_POINTS), seed)
+    psi = domain.vectors(np.concatenate([drawn_points(domain, samples, rng), near]))
     where = "" if space else " from all 0/1 vectors"
     return _Check(network, space, psi).run(f"{scope}{where}, some near the boundary", seed)
 

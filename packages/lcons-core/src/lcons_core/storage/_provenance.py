@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcons_core._plain import check_plain
+from lcons_core._files import check_plain
 from lcons_core._psi import Psi, SparsePsi
 
 
