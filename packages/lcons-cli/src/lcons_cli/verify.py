@@ -32,7 +32,7 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     A domain of at most 100,000 points is checked at every point; a larger one at random points and some near
     the boundary. All checks are in exact arithmetic. The output notes if all points are on one side. If
     two forms differ, the output has a witness and the exit code is 1. Rows that float64 cannot hold exactly
-    are checked as rationals; points whose verdict changes by rounding are counted, but are not a failure.
+    are rounded; points whose verdict changes by this are counted, but are not a failure.
 
     \b
     Example:
