@@ -154,7 +154,8 @@ def use_provenance(path: Path) -> None:
     """Reads what a file records of a constraint: recipe and split."""
     from dataclasses import replace
 
-    from lcons_core import explain, iob2, learned_from
+    from lcons_contrib.calibrate.thresholds import learned_from
+    from lcons_core import explain, iob2
     from lcons_core.storage import dumps, parse
     from lcons_tasks.own_data import recorded_split
 
