@@ -33,6 +33,7 @@ import numpy as np
 from lcons_core import (
     FeatureSpace,
     Floats,
+    Form,
     LabelledExamples,
     LconsError,
     Network,
@@ -43,7 +44,7 @@ from lcons_core import (
 )
 from lcons_core.learn import GRID
 from lcons_decode import Status
-from lcons_decode.ilp import Assignment, Form, Program, Variable, ground_columns, solve
+from lcons_decode.ilp import Assignment, Program, Variable, ground_columns, solve
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 
