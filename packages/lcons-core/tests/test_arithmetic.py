@@ -22,7 +22,7 @@ from lcons_core._arithmetic import (
     scaled,
     whole_points,
 )
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput
 from lcons_core.testing import float_weights, weights
 
 FLOATS = st.lists(st.one_of(float_weights(), float_weights(2.0), weights()), min_size=1, max_size=6)
@@ -180,7 +180,6 @@ def test_scaled_forms_are_rational_values(drawn, shift):
     assert larger.values(psi).tolist() == [[value * 2 ** (made.q + 2) for value in row] for row in expected]
     moved = made.times(shift)
     assert moved.q == made.q + shift
-    assert (moved is made) == (shift == 0)
     assert moved.signs(psi * 2**shift).tolist() == made.signs(psi).tolist()
     assert moved.values(psi * 2**shift).tolist() == [
         [value * 2 ** (made.q + shift) for value in row] for row in expected
@@ -188,17 +187,6 @@ def test_scaled_forms_are_rational_values(drawn, shift):
     # Digits depend on psi: the same forms also answer for much larger ones.
     large = np.rint(psi * 2.0**12)
     assert made.values(large).tolist() == [[v * 2**made.q for v in row] for row in exact_values(C, c, large)]
-
-
-def test_psi_of_exact_values_is_whole_and_not_too_large():
-    form = ScaledForms.of(np.ones((1, 2)), np.zeros(1))
-    with pytest.raises(Unsupported):
-        form.values(np.array([[0.5, 1.0]]))
-    with pytest.raises(Unsupported):
-        form.signs(np.array([[2.0**52, 1.0]]))
-    wide = np.array([[2.0**50, -(2.0**50) + 1.0], [0.0, 0.0]])
-    assert form.values(wide).tolist() == [[1], [0]]
-    assert form.signs(wide[:0]).shape == (0, 1)
 
 
 def test_points_become_python_integers_where_they_are_too_long_for_float64():
@@ -224,13 +212,3 @@ def test_forms_of_python_integers_have_signs_and_hold_at_zero():
     assert forms_of_x.values(psi)[:1].tolist() == [[2 - 10**40, 5 - 2 * 10**40]]
     apart = ScaledForms.of(np.array([[1.0], [-1.0]]), np.zeros(2))
     assert apart.all_hold(psi).tolist() == [False] * 5
-
-
-@pytest.mark.parametrize("x", [2.0**60, 2.0**60 + 2.0**10, 3.0 * 2.0**58, -(2.0**60)])
-@pytest.mark.parametrize("tiny", [-1.0, 0.0, 1.0])
-def test_signs_of_long_forms_are_those_of_their_lowest_digits_where_the_high_ones_cancel(x, tiny):
-    for bias in (tiny, tiny * 2.0**45, tiny * 2.0**52, tiny * 5e-324):
-        form = ScaledForms.of(np.array([[x, -x]]), np.array([bias]))
-        for psi in ([[1.0, 1.0]], [[7.0, 7.0]]):
-            assert form.signs(np.array(psi)).tolist() == [[(bias > 0) - (bias < 0)]]
-            assert form.all_hold(np.array(psi)).tolist() == [bias >= 0]
