@@ -37,7 +37,6 @@ PUBLIC = {
     "lcons_decode.files.read_labels": "labels",
     "lcons_decode.files.read_model": "label-model",
     "lcons_decode.files.read_scored": "scores-jsonl",
-    "lcons_decode.ilp.read_program": "lp",
     "lcons_tasks.load_constrained_tagger": "tagger",
     "lcons_tasks.load_extractor": "extractor",
     "lcons_tasks.load_tagger": "model",
@@ -154,7 +153,8 @@ def use_provenance(path: Path) -> None:
     """Reads what a file records of a constraint: recipe and split."""
     from dataclasses import replace
 
-    from lcons_core import explain, iob2, learned_from
+    from lcons_contrib.calibrate.thresholds import learned_from
+    from lcons_core import explain, iob2
     from lcons_core.storage import dumps, parse
     from lcons_tasks.own_data import recorded_split
 
@@ -210,7 +210,6 @@ def loaders() -> dict[str, Loader]:
     from lcons_core.reason import load_rules
     from lcons_core.storage import dumps
     from lcons_decode.files import read_labels, read_scored
-    from lcons_decode.ilp import constraint_program, program_lines, read_program
     from lcons_tasks.data import read_anystyle, read_columns, read_references, read_vectors
     from lcons_tasks.own_data import read_data, read_words
     from lcons_tasks.report._decoded import read_decoded
@@ -249,8 +248,6 @@ def loaders() -> dict[str, Loader]:
         {"id": 1, "words": ["Ann", "in", "Oslo"], "candidates": [[0, 1], [2, 3]]}
         | dict.fromkeys(("without constraints", "with learned constraints", "gold"), told)
     ).encode()
-    program = constraint_program(constraints[3], "lifted")
-    lines = {form: "\n".join(program_lines(program, f"model.{form}")).encode() for form in ("lp", "mps")}
     section = Section("s", (Text("x"), Table("t", ("a", "b"), (("1", "2"),))))
     document = {"format": 1, **to_data(Document("t", "chunking", "c", "two", None, (section,)))}
     spans = [{"start": 0, "end": 3, "label": "PER"}]
@@ -336,8 +333,6 @@ def loaders() -> dict[str, Loader]:
         "document": Loader(
             lambda path: read_document(path.parent), "document.json", (json.dumps(document).encode(),)
         ),
-        "lp": Loader(read_program, "m.lp", (lines["lp"],)),
-        "mps": Loader(read_program, "m.mps", (lines["mps"],)),
         **more,
     }
 

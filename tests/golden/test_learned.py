@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from golden_files import Golden, exact
 
-from lcons_core import ConstraintLearner, learn_constraints, make_examples
+from lcons_core import Recipe, learn_constraints
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 
 LABELS = ("B-NP", "I-NP", "B-VP", "O")
@@ -58,9 +58,12 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {
             "feature": "pairs",
             "names": ("source", "relation"),
-            "learner": ConstraintLearner(
-                hidden=2, seed=3, restarts=2, learning_rate=0.03, decay=1e-4, epochs=50, class_weight=None
-            ),
+            "hidden": 2,
+            "seed": 3,
+            "restarts": 2,
+            "decay": 1e-4,
+            "epochs": 50,
+            "class_weight": None,
         },
     ),
 }
@@ -114,7 +117,7 @@ SOURCES = [
 def test_the_examples_are_the_same(feature: str, source: str, many: Any, golden: Golden):
     """Each line is a vector of psi and how often it was seen."""
     structures = TUPLES if feature == "tuples" else SENTENCES
-    found = make_examples(structures, FEATURES[feature], negatives=source, many=many, seed=2)
+    found = Recipe(FEATURES[feature], negatives=source, many=many, seed=2).examples(structures)
     psi, y, weights = found.matrix(by_frequency=True)
     rows = zip(psi.dense().astype(int), y, weights, strict=True)
     lines = [

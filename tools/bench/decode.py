@@ -32,11 +32,9 @@ from timing import median_seconds, report
 from torchcrf import CRF
 
 from lcons_core import (
-    ConstraintLearner,
     LearnedConstraint,
+    Recipe,
     RectifierNetwork,
-    learn_from_examples,
-    make_examples,
 )
 from lcons_core.features import NgramContext
 from lcons_decode import (
@@ -101,9 +99,8 @@ def model(train: list[Sentence], test: list[Sentence]) -> list[ChainScores]:
 
 def constraint(train: list[Sentence], n: int) -> LearnedConstraint:
     feature = NgramContext.from_instances(train, n=n)
-    examples = make_examples(train, feature, negatives="relabel", many=3)
-    learner = ConstraintLearner(hidden=10, restarts=2, epochs=60)
-    return learn_from_examples(examples, learner, feature)
+    recipe = Recipe(feature, negatives="relabel", many=3, hidden=10, restarts=2, epochs=60)
+    return recipe.learn(train)
 
 
 def pytorch_crf(

@@ -10,10 +10,10 @@ Problems of three kinds, with K = 1, 2, 3, 5, 8, 10, 12 and random dyadic networ
 
 The forms take turns on each problem. A time is CPU time of one thread, with grounding, building the model and
 checking the answer, the median of three runs where `auto` takes less than 50 ms; a form has the median over
-the problems of a cell (kind, K, solver). In no cell is `auto` above 1.2 times the best of rows, simplified,
-lifted and cuts. A form is stopped after 3 times the time of `auto` (at least 0.3 s of wall time) and counts
-as if it had ended then, which can only make it seem faster than it is; rows and simplified are left out where
-they would be more than 30,000 rows. A cell has 9 problems, or 5 if these take more than 8 s and `auto` was
+the problems of a cell (kind, K, solver). In no cell is `auto` above 1.2 times the best of rows, lifted and
+cuts. A form is stopped after 3 times the time of `auto` (at least 0.3 s of wall time) and counts as if it had
+ended then, which can only make it seem faster than it is; rows are left out where they would be more than
+30,000. A cell has 9 problems, or 5 if these take more than 8 s and `auto` was
 within 1.2 times the best form of each. All forms that end find the same optimum.
 
 HiGHS against CBC, each with `auto`: the time of all problems of a kind, and on how many both found the same
@@ -38,11 +38,10 @@ from typing import NamedTuple
 import numpy as np
 from timing import report
 
-from lcons_core import Floats, Instance, LearnedConstraint, RectifierNetwork
+from lcons_core import Floats, Form, Instance, LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramContext, NgramLabels, Tuples
 from lcons_decode import ChainScores, RelationScores, Status
 from lcons_decode.ilp import (
-    Form,
     Grounded,
     Program,
     Solver,
@@ -50,11 +49,11 @@ from lcons_decode.ilp import (
     chain_program,
     ground_chain,
     ground_columns,
-    ground_relations,
-    relation_program,
     solve,
 )
+from lcons_decode.ilp._decoders import ground_relations, relation_program
 
+FORMS = (Form.AUTO, Form.ROWS, Form.LIFTED, Form.CUTS)
 BINARIES = 50
 UNITS = (1, 2, 3, 5, 8, 10, 12)
 MOST_TIMES_BEST = 1.2
@@ -170,9 +169,7 @@ def forms_of(problem: Problem) -> Iterator[Form]:
     """`auto`, then every form that is not too large."""
     _, constraints = problem()
     rows = sum(len(grounded.psi_rows) * (2**grounded.network.K - 1) for grounded in constraints)
-    for form in Form:
-        if form not in (Form.ROWS, Form.SIMPLIFIED) or rows <= MOST_ROWS:
-            yield form
+    yield from (form for form in FORMS if form != Form.ROWS or rows <= MOST_ROWS)
 
 
 class Cell(NamedTuple):
@@ -191,10 +188,10 @@ class Cell(NamedTuple):
         """Whether `auto` is fast enough on the whole."""
         medians = {form: statistics.median(own) for form, own in self.times.items()}
         best = min((form for form in medians if form is not Form.AUTO), key=medians.__getitem__)
-        print(f"{claim}, ms: {', '.join(f'{form} {1e3 * total:.1f}' for form, total in medians.items())}")
-        return report(
-            f"{claim}: auto against {best}", medians[Form.AUTO] / medians[best], at_most=MOST_TIMES_BEST
-        )
+        listed = (f"{form} {1e3 * total:.1f}" for form, total in medians.items())
+        print(f"{claim}, ms: {', '.join(listed)}")
+        ratio = medians[Form.AUTO] / medians[best]
+        return report(f"{claim}: auto against {best}", ratio, at_most=MOST_TIMES_BEST)
 
 
 def measure(kind: str, K: int, solver: Solver, problems: int) -> Cell:

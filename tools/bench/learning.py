@@ -29,8 +29,7 @@ import torch
 from timing import report
 
 from lcons_core._psi import Ints, SparsePsi
-from lcons_core.learn._estimator import ConstraintLearner
-from lcons_core.learn._settings import Progress
+from lcons_core.learn._estimator import ConstraintLearner, Progress
 
 EXAMPLES, K = 40_000, 10
 BLOCKS = (45, 45, 44, 22, 22, 22)

@@ -22,7 +22,7 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core.features import Tuples
 from lcons_core.reason._rules import Rules
 from lcons_decode import RelationRules, RelationScores, decode_relations
-from lcons_decode.ilp import Form, decode_relations_ilp
+from lcons_decode.ilp import decode_relations_ilp
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
@@ -33,7 +33,7 @@ NEEDED: dict[str, dict[str, tuple[str, ...]]] = {
     "reverse": {"NoRel": RELATIONS[1:]},
 }
 SIZES, SENTENCES, REPEATS = range(3, 11), 3, 7
-FORMS = (Form.LIFTED, Form.ROWS)
+FORMS = ("lifted", "rows")
 LEAST_SPEED = 100.0
 
 

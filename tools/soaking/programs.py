@@ -3,8 +3,7 @@
 | family | draws | compares |
 |---|---|---|
 | `ilp` | chains: hard and hinged, local and global constraints, each form | optimum, feasibility, clashes |
-| `points` | the points of a space under a constraint, with scores | the best point, also after a file |
-| `differences` | two networks on a space | `compare_by_ilp` without enumeration: what it proves is true |
+| `points` | the points of a space under a constraint, with scores | the best point of an LP or MPS file |
 
 A clash must be infeasible, and feasible without any one of its constraints. Weights differ by at most four
 orders of magnitude, because solvers have tolerances.
@@ -13,27 +12,20 @@ orders of magnitude, because solvers have tolerances.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from lcons_core import LearnedConstraint
-from lcons_core.reason import Outcome
+import highspy
+
+from lcons_core import Form, LearnedConstraint
 from lcons_decode import Status
-from lcons_decode.ilp import (
-    Program,
-    compare_by_ilp,
-    constraint_program,
-    decode_ilp,
-    read_program,
-    solve,
-    write_program,
-)
+from lcons_decode.ilp import decode_ilp
+from lcons_decode.ilp._files import constraint_model
 from soaking import draws, oracle
 from soaking.chains import Judged, network_of, use_of
-from soaking.sets import draw_compare, space_of
+from soaking.sets import space_of
 from soaking.tally import Tally
 
 Case = dict[str, Any]
@@ -115,46 +107,18 @@ def check_points(case: Case, tally: Tally) -> None:
         if judge.accepts(point.psi):
             totals.append(total)
     constraint = LearnedConstraint(network_of(case["parts"]), space_of(case))
-    program = constraint_program(constraint, case["form"], case["scores"])
+    target = case["suffix"].removeprefix(".")
+    lines, _, _ = constraint_model(constraint, target, Form(case["form"]), case["scores"])
+    model = highspy.Highs()
+    model.silent()
+    model.setOptionValue("mip_feasibility_tolerance", 1e-9)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"program{case['suffix']}"
-        write_program(program, path)
-        again = read_program(path)
-    tally.same("the program after a file", _sorted(again), _sorted(program))
-    for solver in SOLVERS:
-        found = solve(again, solver=solver)
-        tally.same(f"{solver} status", found.status, Status.OPTIMAL if totals else Status.INFEASIBLE)
-        if totals and found.status is Status.OPTIMAL:
-            tally.near(f"{solver} best point", found.score, float(max(totals)), 1e-6)
-
-
-def _sorted(program: Program) -> Program:
-    """The program with sorted terms: files do not keep their order."""
-    rows = tuple(replace(row, terms=tuple(sorted(row.terms, key=repr))) for row in program.rows)
-    return replace(program, rows=rows)
-
-
-def draw_differences(rng: Random) -> Case:
-    """Two networks on a space."""
-    while True:
-        case = draw_compare(rng)
-        if case["how"] not in ("rows", "rules") and _short([*case["parts"], *case["other"]]):
-            return {**case, "solver": rng.choice(SOLVERS)}
-
-
-def check_differences(case: Case, tally: Tally) -> None:
-    """Family `differences`."""
-    space, points = space_of(case), oracle.points_of(case["space"])
-    a, b = oracle.Networks(case["parts"]), oracle.Networks(case["other"])
-    differ = [[], []]  # type: list[list[Any]]
-    for point in points:
-        verdicts = a.accepts(point.psi), b.accepts(point.psi)
-        if verdicts[0] != verdicts[1]:
-            differ[verdicts[1]].append(point.names)
-    found = compare_by_ilp(
-        network_of(case["parts"]), network_of(case["other"]), space, limit=0, solver=case["solver"]
-    )
-    if found.outcome is not Outcome.UNDECIDED:
-        tally.same("comparison by integer programs", found.equal, not any(differ))
-    for side, witnesses in enumerate((found.witnesses_a, found.witnesses_b)):
-        tally.true("witnesses", all(one in differ[side] for one in witnesses), witnesses)
+        path = Path(folder) / f"model{case['suffix']}"
+        path.write_text("\n".join([*lines, ""]))
+        tally.same("the file is read", model.readModel(str(path)), highspy.HighsStatus.kOk)
+    model.run()
+    outcomes = highspy.HighsModelStatus
+    tally.same("status", model.getModelStatus(), outcomes.kOptimal if totals else outcomes.kInfeasible)
+    if totals and model.getModelStatus() == outcomes.kOptimal:
+        sign = 1 if target == "lp" else -1
+        tally.near("best point", sign * model.getObjectiveValue(), float(max(totals)), 1e-6)

@@ -43,29 +43,19 @@ def test_different_has_exit_code_1_and_witnesses_by_name(files):
     assert found["witnesses_a"] == [{"source": "NoEnt", "relation": "NoRel"}]
 
 
-def test_large_domains_are_decided_by_integer_programs(files):
-    doubled = RectifierNetwork(np.ones((2, 40)) / 2, [-0.5, -0.5])
-    save(LearnedConstraint(doubled, BITS), files / "doubled.json")
-    result = run("compare", files / "bits.json", files / "doubled.json", "-v")
-    assert result.exit_code == 0
-    assert "neither accepts a point that the other rejects" in result.stdout
-    assert "1,099,511,627,776 points, above the limit" in result.stderr
-    # At most 2.5 in place of 2: the same bits, but not the same real numbers.
-    save(LearnedConstraint(RectifierNetwork(doubled.W, [-0.75, -0.75]), BITS), files / "halves.json")
-    result = run("compare", files / "bits.json", files / "halves.json")
-    assert result.exit_code == 0
-    assert "neither accepts a point that the other rejects" in result.stdout
+def test_large_domains_are_searched_for_a_witness(files):
     almost = RectifierNetwork(np.ones((1, 40)) + np.eye(1, 40), [-1.0])
     save(LearnedConstraint(almost, BITS), files / "almost.json")
     result = run("compare", files / "bits.json", files / "almost.json")
     assert result.exit_code == 1
     assert "allows" in result.stdout
+    assert "1,099,511,627,776 points, above the limit" in result.stderr
 
 
 def test_undecided_has_exit_code_3(files):
     halves = RectifierNetwork(np.ones((2, 40)) / 2, [-0.75, -0.75])
     save(LearnedConstraint(halves, BITS), files / "halves.json")
-    result = run("compare", files / "bits.json", files / "halves.json", "--time-limit", "0", "-q")
+    result = run("compare", files / "bits.json", files / "halves.json", "-q")
     assert (result.exit_code, result.stderr) == (3, "")
     assert result.stdout.startswith("undecided: ")
 

@@ -234,11 +234,11 @@ def test_the_list_of_tasks_imports_no_task():
 
 
 def test_tuning_prints_and_writes_settings_instead_of_a_run(cache, monkeypatch):
-    from lcons_core.learn._settings import Grid
     from lcons_tasks.experiments.chunking import _grid, _model
 
     brief = _model.BaseModel("bilstm", (("epochs", 2),))
-    monkeypatch.setattr(_grid, "BASE_GRIDS", {"chunking": Grid((), (0.05,), (1e-5,), 300)})
+    monkeypatch.setattr(_grid, "RATES", (0.05,))
+    monkeypatch.setattr(_grid, "DECAYS", (1e-5,))
     monkeypatch.setattr(_grid, "BaseModel", lambda *given: brief)
     options = ["--tune", "--corpus", "bundled", "--ratio", "0.05", "--jobs", "1", "-q"]
     done = lcons("run", "chunking", *options, "--out", str(cache / "run"))

@@ -13,7 +13,6 @@ import torch
 import lcons_core as core
 from lcons_core import ConstraintLearner, InvalidInput, LconsError, LearnedConstraint, NotFitted
 from lcons_core.features import NgramLabels
-from lcons_core.learn._estimator import accept_everything
 from lcons_core.reason import Outcome, completions, explain_rejected
 from lcons_core.testing import check_theorem1
 from lcons_core.torch import RectifierModule, expected_penalty
@@ -26,7 +25,7 @@ CONJUNCTION = core.Conjunction((NETWORK, core.RectifierNetwork([[0.0, 3.0, 3.0, 
 
 def _fitted(network: core.RectifierNetwork) -> ConstraintLearner:
     learner = ConstraintLearner(hidden=network.K)
-    accept_everything(learner, network.d)
+    learner.fit(np.eye(network.d)[:2], [0, 1])
     learner.network_ = network
     return learner
 

@@ -12,7 +12,7 @@ from lcons_core import Conjunction, ConstraintLearner, InvalidInput, LearnedCons
 from lcons_core.features import NgramLabels
 from lcons_decode import ChainScores, Hard, Soft, constrained_viterbi
 from lcons_decode._relations import RelationRules
-from lcons_decode.ilp import Hinge, compare_by_ilp, constraint_program, decode_ilp, ground_columns
+from lcons_decode.ilp import decode_ilp, ground_columns
 
 FEATURE = NgramLabels(("A", "B"), 2)
 SPACE = FEATURE.space
@@ -30,13 +30,10 @@ SCORES = ChainScores(np.array([[1.0, 0.0], [0.0, 2.0]]), labels=["A", "B"])
 
 WEIGHTS_ALONE: dict[str, Callable[[Any], Any]] = {
     "ground_columns": lambda given: ground_columns(given, list("abcd")).network,
-    "compare_by_ilp": lambda given: str(compare_by_ilp(given, CONJUNCTION, SPACE, limit=0)),
 }
 NEED_A_CONSTRAINT: dict[str, Callable[[Any], Any]] = {
     "Hard": lambda given: Hard(given).constraint.network,
     "Soft": lambda given: Soft(given, 1.0).constraint.network,
-    "Hinge": lambda given: Hinge(given, 1.0).constraint.network,
-    "constraint_program": lambda given: len(constraint_program(given).rows),
     "constrained_viterbi": lambda given: constrained_viterbi(SCORES, [given]).y,
     "decode_ilp": lambda given: decode_ilp(SCORES, [given]).y,
 }

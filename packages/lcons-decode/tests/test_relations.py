@@ -36,10 +36,10 @@ from lcons_core.features import NgramLabels, Tuples
 from lcons_core.reason._rules import Rules
 from lcons_decode import Hard, RelationDecoding, RelationRules, Soft, Status, decode_relations, relation_ids
 from lcons_decode._relations import SCALE, SWEEPS
-from lcons_decode.ilp import Hinge, decode_relations_ilp
+from lcons_decode.ilp import decode_relations_ilp
 from lcons_decode.kernels import _compiled as kernels
 
-FORMS = ("auto", "rows", "simplified", "lifted", "cuts")
+FORMS = ("auto", "rows", "lifted", "cuts")
 SMALL = ((2, 2, 2), (3, 2, 2), (2, 3, 3), (3, 3, 2), (3, 1, 2), (1, 2, 2), (0, 2, 2))
 E, R = ("Person", "Place"), ("NoRel", "Kill")
 
@@ -291,7 +291,7 @@ def check_ilp(scores, uses, **options):
 )
 def test_hinges_cost_their_weight_times_the_negative_margin(form, problem, weight):
     scores, (soft, *hard) = problem
-    found = decode_relations_ilp(scores, [Hinge(plain(soft), weight, "soft"), *hard], form=form)
+    found = decode_relations_ilp(scores, [Soft(plain(soft), weight, "soft", "hinge"), *hard], form=form)
     every = enumerated(scores, hard, [(soft, Fraction(weight))], unit=1 / 256)
     allowed = every.values[every.broken == 0]
     if not len(allowed):
@@ -311,7 +311,7 @@ def test_a_hinge_that_cbc_paid_for_though_nothing_had_to_be_broken():
     ]
     rule = on(("source", "relation", "target"), W, [-0.75, -1.0, -1.125])
     for form in FORMS:
-        assert decode_relations_ilp(graph(), [Hinge(rule, 1.0)], form=form).score == 0.0
+        assert decode_relations_ilp(graph(), [Soft(rule, 1.0, cost="hinge")], form=form).score == 0.0
 
 
 def test_constraints_of_an_integer_program_keep_their_names():
@@ -475,9 +475,7 @@ def test_constraints_on_anything_else_are_refused():
     with pytest.raises(InvalidInput, match=r"found \(source, word\)\.$"):
         decode_relations(graph(), [other])
     soft = Soft(on(("source",), [[2, 0]], [0.0]), 1.0)
-    with pytest.raises(InvalidInput, match=r"LearnedConstraint, Hard or Soft, found Hinge\.$"):
-        decode_relations(graph(), [Hinge(soft.constraint, 1.0)])  # type: ignore[list-item]
-    with pytest.raises(Unsupported, match="Hinge"):
+    with pytest.raises(Unsupported):
         decode_relations_ilp(graph(), [soft])
 
 

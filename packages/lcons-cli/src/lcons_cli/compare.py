@@ -33,22 +33,7 @@ _SPEED = 2e8
     default=10**7,
     show_default=True,
     metavar="POINTS",
-    help="A domain of more points is not enumerated, but searched, and then decided by integer programs.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit of the integer programs.",
-)
-@click.option(
-    "--solver",
-    type=click.Choice(["cbc", "highs"]),
-    default="cbc",
-    show_default=True,
-    help="Solver of the integer programs.",
+    help="A domain of more points is not enumerated, but searched for a witness.",
 )
 @click.option(
     "--witnesses",
@@ -63,8 +48,6 @@ def compare(
     a: str,
     b: str,
     limit: int,
-    time_limit: float,
-    solver: str,
     witnesses: int,
     seed: int,
     as_json: bool,
@@ -94,8 +77,8 @@ def compare(
       lcons compare pairs.json rules.txt
       lcons compare pairs.json pairs.json --json
     """
+    from lcons_core import compare as compare_sets
     from lcons_core import many
-    from lcons_decode.ilp import compare_by_ilp
 
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
@@ -107,19 +90,11 @@ def compare(
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:
         say(
-            f"{many(space.size)} points, above the limit of {limit:,}: the axes that A or B uses, a proof,"
-            f" a witness or integer programs (for at most {time_limit:g} s) decide"
+            f"{many(space.size)} points, above the limit of {limit:,}: the axes that A or B uses, a proof or"
+            " a witness decide"
         )
     with waiting("comparing", say) as progress:
-        found = compare_by_ilp(
-            *sets,
-            solver=solver,
-            time_limit=time_limit,
-            limit=limit,
-            witnesses=witnesses,
-            seed=seed,
-            progress=progress,
-        )
+        found = compare_sets(*sets, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
     if as_json:
         click.echo(json.dumps({"a": a, "b": b, **found.to_dict()}, ensure_ascii=False, indent=2))
     else:

@@ -18,7 +18,7 @@ from lcons_cli.progress import about, waiting
 
 if TYPE_CHECKING:
     from lcons_core import Form, LearnedConstraint, OnProgress
-    from lcons_decode.ilp import Scores
+    from lcons_decode.ilp._files import Scores
 
 ENDINGS = {
     ".txt": "text",
@@ -117,12 +117,12 @@ def convert(
     try:
         check_form_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
     except TooLarge as error:
-        raise TooLarge(str(error).replace("raise the limit.", "raise the limit with --max-mib.")) from None
+        raise TooLarge(f"{str(error).rstrip('.')}; or raise the limit with --max-mib.") from None
     if seconds > 2:
         say(f"{about(seconds)} to write")
     with waiting("simplifying", say) as progress:
         if target in MODELS:
-            lines, summary = _model(learned, chosen, target, _scores(scores), progress)
+            lines, summary = _model(learned, chosen, target, _scores(scores))
         else:
             lines, summary = _table(learned, chosen, target, decimals, progress)
     if write_lines(lines, output):
@@ -149,15 +149,13 @@ def _table(
 
 
 def _model(
-    constraint: LearnedConstraint, form: Form, target: str, scores: Scores | None, progress: OnProgress
+    constraint: LearnedConstraint, form: Form, target: str, scores: Scores | None
 ) -> tuple[Iterable[str], str]:
     """The lines of an LP or MPS model, and a summary of them."""
-    from lcons_decode.ilp import constraint_program, program_lines
+    from lcons_decode.ilp._files import constraint_model
 
-    program = constraint_program(constraint, form, scores, max_terms=2**62, progress=progress)
-    lines = program_lines(program, f"model.{target}", readable=True)
-    rows = len(program.rows) + len(program.decisions)
-    summary = f"{len(program.variables):,} variables, {rows:,} rows"
+    lines, variables, rows = constraint_model(constraint, target, form, scores)
+    summary = f"{variables:,} variables, {rows:,} rows"
     return lines, summary + ("" if scores else "; the objective is zero: add yours, or pass --scores")
 
 

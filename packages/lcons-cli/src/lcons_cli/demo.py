@@ -10,18 +10,16 @@ import click
 
 from lcons_core import (
     Form,
+    Recipe,
     Rules,
     compare,
     explain,
-    learn_from_examples,
-    make_examples,
     named_rows,
     rows_table,
     simplify,
     why,
 )
 from lcons_core.features import Tuples
-from lcons_core.learn import ConstraintLearner
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
@@ -39,8 +37,9 @@ def run(seed: int, as_json: bool = False, verbose: bool = False) -> None:
     pairs = Tuples(("source", "relation"), (ENTITIES, RELATIONS))
     valid = [(entity, "NoRel") for entity in ENTITIES]
     valid += [(entity, relation) for relation, entity in SOURCES.items()]
-    examples = make_examples([valid], pairs)
-    constraint = learn_from_examples(examples, ConstraintLearner(hidden=2, seed=seed), pairs)
+    recipe = Recipe(pairs, hidden=2, seed=seed)
+    examples = recipe.examples([valid])
+    constraint = recipe.learn_examples(examples, pairs).constraint
 
     rules = explain(constraint, examples)
     reason = why(constraint, {"source": "Location", "relation": "Kill"})

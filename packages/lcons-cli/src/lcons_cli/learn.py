@@ -24,7 +24,7 @@ from lcons_cli.progress import PATIENCE, about, waiting, working
 from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
-    from lcons_core import ConstraintLearner, LabelledExamples, Recipe
+    from lcons_core import Recipe
     from lcons_core.learn import Progress
     from lcons_tasks.own_data import Data, Learned, Split
 
@@ -228,7 +228,7 @@ def learn(
         raise click.UsageError("use --evidence or --all-rules, not both.")
     use_one_thread()
     from lcons_core import LconsError, Recipe, save
-    from lcons_core.learn import GRIDS
+    from lcons_core.learn import GRID
     from lcons_tasks.own_data import Part, Split, contiguous_folds, split, summarise, summary_dict
 
     say: Say = say_nothing if quiet else say_on_stderr
@@ -256,8 +256,7 @@ def learn(
     )
     if cv:
         # The appendices use the same rates and decays for three of the four tasks.
-        grid = GRIDS["citation"]
-        recipe = replace(recipe, learning_rate=grid.learning_rate, decay=grid.decay, epochs=grid.epochs)
+        recipe = replace(recipe, **GRID)
     with working(f"reading {_name(data)}", say):
         whole = read_labelled(data, form, columns, tabs, say, valid)
         held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing, valid)
@@ -320,15 +319,6 @@ def _learned(
     say: Say,
     folds: int | None = None,
 ) -> Learned:
-    def before(examples: LabelledExamples, learner: ConstraintLearner) -> None:
-        seconds = estimate_seconds(examples, learner)
-        if seconds > SHORT:
-            say(
-                f"learning from {len(examples.positives):,} valid and {len(examples.negatives):,} invalid"
-                f" vectors of {examples.space.d:,} columns{_of_several(learner, recipe)}: {about(seconds)},"
-                " usually less, more if the machine is busy"
-            )
-
     def making(source: str, number: int, seconds: float) -> None:
         if seconds > SHORT:
             say(
@@ -355,7 +345,6 @@ def _learned(
                 sign.close()
                 bar(step.epoch, step.epochs)
 
-        from lcons_core.learn import estimate_seconds
         from lcons_tasks.own_data import learn as learn_from
 
         return learn_from(
@@ -365,15 +354,9 @@ def _learned(
             rules=rules,
             progress=report,
             making=making,
-            before=before,
             folds=folds,
             judging=judging,
         )
-
-
-def _of_several(learner: ConstraintLearner, recipe: Recipe) -> str:
-    """The K that is being learned, if several are learned one after another."""
-    return f", K = {learner.hidden}" if recipe.hidden == "auto" != learner.hidden else ""
 
 
 def _name(path: str) -> str:

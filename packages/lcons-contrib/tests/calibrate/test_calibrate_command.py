@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 from contrib_commands import pairs, run, run_example
 
-from lcons_contrib.calibrate.thresholds import Calibration
+from lcons_contrib.calibrate.thresholds import Calibration, learned_from
 from lcons_core import compare, iob2, load, save
-from lcons_core.learn import learned_from
 from lcons_tasks.own_data import Part, Split, Structures, read_data
 
 VALID, INVALID = "a B-X\nb I-X\n\n", "a O\nb I-X\n\n"

@@ -74,9 +74,6 @@ from lcons_core._types import OnProgress as OnProgress
 from lcons_core.learn._estimator import ConstraintLearner as ConstraintLearner
 from lcons_core.learn._examples import LabelledExamples as LabelledExamples
 from lcons_core.learn._recipe import learn_constraints as learn_constraints
-from lcons_core.learn._recipe import learn_from_examples as learn_from_examples
-from lcons_core.learn._recipe import learned_from as learned_from
-from lcons_core.learn._recipe import make_examples as make_examples
 from lcons_core.optimisers._add import add_to as add_to
 from lcons_core.reason._compare import Comparison as Comparison
 from lcons_core.reason._compare import compare as compare

@@ -8,15 +8,10 @@ import warnings
 import numpy as np
 import pytest
 
-from lcons_core import ConstraintLearner, FitWarning, Recipe, RectifierNetwork, learn_constraints
-from lcons_core._errors import InvalidInput
+from lcons_core import ConstraintLearner, FitWarning, Recipe, RectifierNetwork
 from lcons_core._psi import SparsePsi
-from lcons_core.learn._inputs import fold_labelled
-from lcons_core.learn._noise import contradicts
-from lcons_core.learn._population import Member
-from lcons_core.learn._schedule import Settings, train
-from lcons_core.learn._search import weigh
-from lcons_core.learn._settings import LEAST_HELD_OUT, PENALTIES
+from lcons_core.learn._examples import fold_labelled
+from lcons_core.learn._search import LEAST_HELD_OUT, PENALTIES, contradicts
 
 QUICK = {"restarts": 2, "epochs": 100}
 
@@ -62,26 +57,17 @@ def test_nothing_is_held_out_of_too_few_examples_or_of_too_rare_a_label(valid):
 
 def test_a_larger_penalty_leads_to_smaller_weights_on_any_scale_of_psi():
     X, y = wide(200, d=10)
-    examples = weigh(fold_labelled(SparsePsi.from_dense(X), y, np.ones(len(X))), None)
-    members = [
-        Member(group, 3, 0.03, 0.0, 0, penalty) for group, penalty in enumerate((1e-4, 1e-3, 1e-2, 1e-1))
-    ]
-    found = train(examples, members, Settings(200, 4.0, 10), 0)
-    sizes = [float((found[group].network.W ** 2).sum()) for group in range(len(members))]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > 4 * sizes[-1]
+    for scale in (1.0, 64.0):
+        learned = (ConstraintLearner(3, penalty=one, **QUICK).fit(scale * X, y) for one in (1e-4, 1e-2, 1e-1))
+        sizes = [scale**2 * float((learner.network_.W**2).sum()) for learner in learned]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[0] > 4 * sizes[-1]
 
 
 def test_several_penalties_are_searched_by_cross_validation():
     X, y = wide(200, d=10)
     learner = ConstraintLearner(2, penalty=[0.0, 1e-3], cv=2, **QUICK).fit(X, y)
     assert [one.get("penalty", 0.0) for one in learner.cv_results_["params"]] == [0.0, 1e-3]
-
-
-@pytest.mark.parametrize("penalty", ["some", -1.0, np.nan, []])
-def test_bad_penalties_are_refused(penalty):
-    with pytest.raises(InvalidInput, match="penalty"):
-        ConstraintLearner(1, penalty=penalty).fit(*wide(20))
 
 
 @pytest.mark.parametrize("d", [3, 60])
@@ -129,16 +115,6 @@ def test_wrong_labels_are_set_aside():
     assert plain.set_aside_ == 0
 
 
-def test_wrong_labels_are_set_aside_if_one_label_is_rare_and_weighs_more():
-    draw = np.random.default_rng(1)
-    rows = draw.permutation(len(POINTS))[:800]
-    rare = ALLOWED & (POINTS[:, 4:6].sum(1) == 0)
-    noisy = rare[rows] ^ (draw.random(800) < 0.05)
-    robust = ConstraintLearner(3, robust=True, penalty=0.0, restarts=2, epochs=300).fit(POINTS[rows], noisy)
-    assert rare.mean() < 0.15
-    assert robust.score(POINTS, rare) > 0.99
-
-
 def test_labels_are_doubted_only_if_some_example_is_far_on_the_wrong_side():
     network = RectifierNetwork([[1.0]], [0.0])
     for value, valid, doubted in (
@@ -161,17 +137,8 @@ def test_without_noise_robust_learning_is_learning():
     assert robust.set_aside_ == 0
 
 
-SENTENCES = [["A", "B", "A"], ["B", "B", "A"], ["A", "B"], ["C", "A", "B"]]
-
-
 def test_made_negatives_are_learned_without_a_penalty_unless_it_is_stated():
-    learner = ConstraintLearner(2)
-    found = learn_constraints(SENTENCES, evidence=None, learner=learner)
-    assert found == learn_constraints(SENTENCES, evidence=None, learner=ConstraintLearner(2, penalty=0.0))
-    assert learner.penalty == "auto"
     assert Recipe().learner().penalty == 0.0
-    assert found.provenance["recipe"]["penalty"] is None
-    other = Recipe("ngram", penalty=[1e-3, 0.0], robust=True)
-    assert Recipe.from_dict(other.to_dict()) == other
-    assert other.learner().penalty == (1e-3, 0.0)
-    assert other.learner().robust
+    learner = Recipe("ngram", penalty=[1e-3, 0.0], robust=True).learner()
+    assert learner.penalty == (1e-3, 0.0)
+    assert learner.robust

@@ -1,137 +1,168 @@
-"""From structures to a constraint in one call."""
+"""A recipe is data: it is written, read, compared, and gives the same constraint again."""
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lcons_core import compare, explain, learn_constraints, load, make_examples, save, verify
+from lcons_core import Recipe, compare, explain, learn_constraints, load, save, verify
 from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.learn import NEGATIVES, ConstraintLearner, usual_negatives
+from lcons_core.features import Counts, NgramLabels, Tuples
+from lcons_core.learn import FEATURES, NEGATIVES
 
 SENTENCES = [
-    (["the", "dog", "barks", "."], ["B-NP", "I-NP", "B-VP", "O"]),
-    (["dogs", "bark", "loudly", "."], ["B-NP", "B-VP", "B-ADVP", "O"]),
-    (["she", "saw", "the", "old", "dog"], ["B-NP", "B-VP", "B-NP", "I-NP", "I-NP"]),
-    (["barking", ",", "it", "ran", "off"], ["B-VP", "O", "B-NP", "B-VP", "B-ADVP"]),
+    ({"word": words.split(), "pos": pos.split()}, labels.split())
+    for words, pos, labels in [
+        ("the dog barked .", "DT NN VB .", "B-NP I-NP B-VP O"),
+        ("a big cat saw Rome", "DT JJ NN VB NN", "B-NP I-NP I-NP B-VP B-NP"),
+        ("in May , dogs bark", "IN NN , NN VB", "O B-NP O B-NP B-VP"),
+        ("rain fell", "NN VB", "B-NP B-VP"),
+    ]
 ]
-LABELS = tuple(sorted({label for _, labels in SENTENCES for label in labels}))
-TAGGED = [({"pos": [word[-1] for word in words]}, labels) for words, labels in SENTENCES]
+PAIRS = [[("Person", "NoRel"), ("Location", "NoRel"), ("Person", "Kill")]]
+SOURCE_RELATION = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
+
+RECIPES = {
+    "ngram": Recipe("ngram", 2, hidden=2),
+    "unnamed": Recipe(hidden=2, seed=3),
+    "pos": Recipe("pos", 2, hidden=2, negatives="relabel", many="all", caution=3.0, epochs=50),
+    "shape": Recipe("shape", 2, hidden=2, by_frequency=True, min_support=1),
+    "counts": Recipe("counts", spans=True, hidden=2, restarts=2, name="spans"),
+    "weights": Recipe("existence", hidden=2, class_weight=(1.0, 4.0)),
+    "doubled": Recipe("ngram", 2, hidden="doubled"),
+    "searched": Recipe("ngram", 2, hidden=[1, 2], folds=2, epochs=20),
+    "evidence": Recipe("ngram", 2, hidden=2, evidence=0.5),
+}
 
 
-@pytest.mark.parametrize("n", [2, 3])
-def test_every_training_sentence_satisfies_what_it_taught(n):
-    constraint = learn_constraints(SENTENCES, feature="ngram", n=n, hidden=10, evidence=None)
-    assert all(constraint.satisfied(sentence) for sentence in SENTENCES)
-    if n == 3:
-        assert not constraint.satisfied(["I-NP", "I-NP", "O"])
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_recipe_of_a_file_gives_the_same_constraint_again(name, tmp_path):
+    learned = RECIPES[name].learn(SENTENCES)
+    save(learned, tmp_path / "c.json")
+    read = load(tmp_path / "c.json")
+    assert read == learned
+    recipe = Recipe.from_dict(read.provenance["recipe"])
+    again = recipe.learn(SENTENCES)
+    assert again.network == learned.network
+    assert again.provenance == learned.provenance
+    assert replace(recipe, feature=RECIPES[name].feature, negatives=RECIPES[name].negatives) == RECIPES[name]
+
+
+@given(
+    st.builds(
+        Recipe,
+        st.none() | st.sampled_from(sorted(FEATURES)) | st.sampled_from([SOURCE_RELATION, Counts(("A",), 3)]),
+        st.none() | st.integers(1, 5),
+        negatives=st.none() | st.sampled_from(sorted(NEGATIVES)),
+        many=st.just("all") | st.integers(1, 9),
+        hidden=st.integers(1, 9) | st.lists(st.integers(1, 9), min_size=1) | st.just("doubled"),
+        learning_rate=st.floats(0.001, 1) | st.tuples(st.floats(0.001, 1), st.just(0.5)),
+        caution=st.floats(0.01, 100),
+        names=st.just(()) | st.just(("source", "relation")),
+        seed=st.integers(0, 2**32),
+    )
+)
+def test_a_recipe_is_plain_data_and_is_read_back(recipe):
+    text = json.dumps(recipe.to_dict())
+    assert Recipe.from_dict(json.loads(text)) == recipe
+    assert pickle.loads(pickle.dumps(recipe)) == recipe
+    assert hash(Recipe.from_dict(json.loads(text))) == hash(recipe)
+
+
+def test_a_field_that_a_file_does_not_have_is_as_it_is_by_default():
+    assert Recipe.from_dict({"feature": "pos", "hidden": [2, 5]}) == Recipe("pos", hidden=(2, 5))
+    with pytest.raises(InvalidInput):
+        Recipe.from_dict({"cv": False})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n": 2, "hidden": 2},
+        {"feature": "pos", "n": 1, "hidden": 2, "negatives": "relabel", "many": 2, "seed": 4},
+        {"feature": "existence", "hidden": 2, "many": "all", "caution": 4.0, "epochs": 30},
+    ],
+)
+def test_learn_constraints_is_the_recipe_of_its_arguments(options):
+    learned = learn_constraints(SENTENCES, **options)
+    by_recipe = Recipe(**{"feature": "ngram", "evidence": "auto", **options}).learn(SENTENCES)
+    assert learned == by_recipe
+    assert learned.provenance == by_recipe.provenance
 
 
 @pytest.mark.parametrize(
     ("feature", "data", "options"),
     [
-        ("pos", TAGGED, {"n": 2}),
-        ("pos", TAGGED, {"n": 3}),
+        ("ngram", SENTENCES, {"n": 3, "evidence": None}),
+        *(("pos", SENTENCES, {"n": n}) for n in (2, 3)),
         ("punctuation", SENTENCES, {"n": 2}),
-        ("shape", SENTENCES, {"n": 2}),
         ("word", SENTENCES, {"n": 1, "least": 1}),
-        ("existence", SENTENCES, {}),
-        ("existence", SENTENCES, {"n": 2}),
+        *(("existence", SENTENCES, {"n": n}) for n in (1, 2)),
         ("counts", SENTENCES, {}),
-        ("pairs", [[("Person", "Kill"), ("Person", "NoRel"), ("Location", "NoRel")]], {}),
+        ("pairs", PAIRS, {}),
     ],
 )
-def test_every_feature_learns_by_name_and_survives_a_file(feature, data, options, tmp_path):
+def test_every_feature_learns_by_name_and_keeps_what_it_learned_from(feature, data, options):
     constraint = learn_constraints(data, feature=feature, hidden=4, seed=1, **options)
     assert sum(constraint.satisfied(structure) for structure in data) >= len(data) - 1
-    save(constraint, tmp_path / "constraint.json")
-    again = load(tmp_path / "constraint.json")
-    assert again == constraint
-    assert verify(again, samples=50).ok
-
-
-def test_the_same_seed_gives_the_same_file(tmp_path):
-    files = []
-    for name in ("a", "b"):
-        save(learn_constraints(SENTENCES, n=2, hidden=3, seed=7), tmp_path / name)
-        files.append((tmp_path / name).read_bytes())
-    assert files[0] == files[1]
-
-
-def test_class_weights_of_a_learner_are_recorded_by_name(tmp_path):
-    learner = ConstraintLearner(hidden=2, class_weight={False: 1.0, True: 4.0})
-    constraint = learn_constraints(SENTENCES, n=2, learner=learner)
-    assert constraint.provenance["config"]["class_weight"] == {"False": 1.0, "True": 4.0}
-    save(constraint, tmp_path / "constraint.json")
-    assert load(tmp_path / "constraint.json") == constraint
-
-
-def test_a_learner_of_ones_own_is_used():
-    learner = ConstraintLearner(hidden=(1, 3), cv=2, seed=0)
-    constraint = learn_constraints(SENTENCES, n=2, learner=learner)
-    assert constraint.network is learner.network_
-    assert constraint.provenance["config"]["hidden"] == [1, 3]
+    assert verify(constraint, samples=50).ok
 
 
 def test_min_support_turns_a_rare_pair_into_a_forbidden_one():
-    common = [[("A", "x"), ("B", "y")]] * 2
     pairs = Tuples(("upper", "lower"), (("A", "B"), ("x", "y")))
-    noisy = [*common, [("A", "y")]]
-    kept = learn_constraints(noisy, feature=pairs, hidden=2)
-    dropped = learn_constraints(noisy, feature=pairs, hidden=2, min_support=2)
-    assert kept.satisfied([("A", "y")])
-    assert not dropped.satisfied([("A", "y")])
-    assert compare(kept, dropped).equal is False
+    noisy = [*[[("A", "x"), ("B", "y")]] * 2, [("A", "y")]]
+    all_pairs = learn_constraints(noisy, feature=pairs, hidden=2)
+    frequent = learn_constraints(noisy, feature=pairs, hidden=2, min_support=2)
+    assert all_pairs.satisfied([("A", "y")])
+    assert not frequent.satisfied([("A", "y")])
+    assert compare(all_pairs, frequent).equal is False
 
 
-def test_the_usual_negatives_are_the_papers():
-    cases = {
-        NgramLabels(LABELS, 1): "unseen",
-        NgramLabels(LABELS, 2): "unseen",
-        NgramLabels(LABELS, 3): "near",
-        NgramContext(LABELS, ("x",), 2): "apart",
-        NgramContext(LABELS, ("x",), 3): "relabel",
-        Existence(LABELS): "flip",
-        Counts(LABELS): "perturb",
-        Tuples(("a", "b"), (LABELS, LABELS)): "unseen",
-    }
-    assert {feature: usual_negatives(feature) for feature in cases} == cases
+def test_the_feature_of_structures_is_that_of_their_labels():
+    assert Recipe(hidden=1).learn(PAIRS).feature.kind == "tuples"
+    assert Recipe(hidden=1).learn([["A", "B"], ["B"]]).feature == NgramLabels(("A", "B"))
 
 
-@pytest.mark.parametrize("name", sorted(NEGATIVES))
-def test_every_source_serves_the_feature_it_is_for(name):
-    features = {
-        "unseen": NgramLabels(LABELS, 2),
-        "near": NgramLabels(LABELS, 3),
-        "apart": NgramContext.from_instances(TAGGED, n=2),
-        "relabel": NgramContext.from_instances(TAGGED, n=2),
-        "recast": NgramContext.from_instances(TAGGED, n=2),
-        "flip": Existence(LABELS),
-        "perturb": Counts(LABELS, high=10),
-    }
-    examples = make_examples(TAGGED, features[name], negatives=name)
-    assert len(examples.negatives)
+def test_doubling_ends_with_the_smallest_network_that_is_right():
+    labels = "ABCDEFG"
+    data = [[first, second] for first in labels for second in labels if first != second]
+    fitted = Recipe(hidden="doubled").learn_examples(Recipe("ngram", 2).examples(data))
+    assert [K for K, _ in fitted.tried] == [2**i for i in range(len(fitted.tried))]
+    assert [right == 1 for _, right in fitted.tried] == [False] * (len(fitted.tried) - 1) + [True]
+    assert fitted.tried[-1][0] == fitted.constraint.network.K
+    assert fitted.constraint.provenance["recipe"]["hidden"] == "doubled"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "error"),
     [
-        ({"feature": "trigram"}, InvalidInput, "unknown feature 'trigram'"),
-        ({"negatives": "all"}, InvalidInput, "unknown negatives 'all'"),
-        ({"negatives": "flip"}, Unsupported, "binary blocks"),
-        ({"feature": NgramLabels(LABELS), "n": 3}, InvalidInput, "options n need a feature given by name"),
-        ({"feature": "pos"}, InvalidInput, "no column 'pos'"),
-        ({"hidden": 0}, InvalidInput, "hidden"),
+        ({"feature": "trigram"}, InvalidInput),
+        ({"negatives": "all"}, InvalidInput),
+        ({"negatives": "flip"}, Unsupported),
+        ({"feature": NgramLabels(("A",)), "n": 3}, InvalidInput),
+        ({"feature": "pos"}, InvalidInput),
+        ({"hidden": 0}, InvalidInput),
+        ({"caution": 0.0}, InvalidInput),
+        ({"caution": 2.0, "class_weight": None}, InvalidInput),
+        ({"min_support": -1}, InvalidInput),
+        ({"spans": True}, InvalidInput),
+        *(({"evidence": number}, InvalidInput) for number in (0, -1, float("nan"), float("inf"), "much")),
+        ({"feature": "existence", "evidence": 2}, InvalidInput),
     ],
 )
-def test_what_cannot_be_done_is_said(arguments, error, message):
-    data = [({}, labels) for _, labels in SENTENCES]
-    with pytest.raises(error, match=message):
-        learn_constraints(data, **arguments)
+def test_recipes_that_cannot_be_are_refused(arguments, error):
+    with pytest.raises(error):
+        learn_constraints([({}, labels) for _, labels in SENTENCES], **arguments)
+    with pytest.raises(InvalidInput):
+        Recipe("ngram", caution=2.0).learner()
 
 
 @pytest.mark.parametrize("structures", [[], ["a sentence"], [3], [["A", 3]], [[1, 2]]])
@@ -142,22 +173,28 @@ def test_structures_that_are_none_are_refused(structures):
 
 def test_explanations_count_the_positives_behind_a_rule():
     sources = ("Person", "Location", "Organization")
-    pairs = Tuples(("source", "relation"), (sources, ("NoRel", "Kill")))
+    recipe = Recipe(Tuples(("source", "relation"), (sources, ("NoRel", "Kill"))), hidden=2)
     data = [[("Person", "Kill")] * 3 + [(source, "NoRel") for source in sources]]
-    examples = make_examples(data, pairs)
-    explanation = explain(learn_constraints(data, pairs, hidden=2), examples)
-    (rule,) = explanation.rules
+    (rule,) = explain(recipe.learn(data), recipe.examples(data)).rules
     assert rule.words == "relation Kill needs source Person"
     assert (rule.support, rule.exceptions) == (3, 0)
+
+
+def test_recipes_know_whether_they_are_about_whole_structures():
+    assert {name for name in FEATURES if Recipe(name).is_global} == {"existence", "counts"}
+    features = (SOURCE_RELATION, Counts(("A",), 3), None)
+    assert [Recipe(feature).is_global for feature in features] == [False, True, False]
+
+
+def test_every_field_of_a_recipe_is_described():
+    assert all(field.name in Recipe.__doc__ for field in fields(Recipe))
 
 
 @pytest.mark.skipif("LCONS_DATA_DIR" not in os.environ, reason="real corpora are found by LCONS_DATA_DIR")
 def test_label_bigrams_of_conll_2000_are_learned():
     text = (Path(os.environ["LCONS_DATA_DIR"]) / "conll2000/train.txt").read_text()
-    sentences = [
-        [line.split()[2] for line in block.splitlines()] for block in text.strip().split("\n\n")[:2000]
-    ]
+    blocks = text.strip().split("\n\n")[:2000]
+    sentences = [[line.split()[2] for line in block.splitlines()] for block in blocks]
     constraint = learn_constraints(sentences, n=2, hidden=10)
-    kept = np.mean([constraint.satisfied(sentence) for sentence in sentences])
-    assert kept >= 0.95
+    assert np.mean([constraint.satisfied(sentence) for sentence in sentences]) >= 0.95
     assert not constraint.satisfied(["O", "I-NP"])

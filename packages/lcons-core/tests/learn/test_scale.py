@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lcons_core import ConstraintLearner
 from lcons_core._arithmetic import round_dyadic
 from lcons_core._psi import SparsePsi
-from lcons_core.learn._scale import LARGEST_COUNT, Scaling
+from lcons_core.learn._schedule import LARGEST_COUNT, Scaling
 
 UNIT = Fraction(1, 2**20)
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LabelledExamples, make_examples
+from lcons_core import LabelledExamples, Recipe
 from lcons_core._blocks import Block, Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
@@ -223,7 +223,7 @@ def test_support_exceptions_expectation_and_coverage_are_counted_by_weight(data,
 
 def test_what_padding_rules_out_is_not_expected():
     feature = NgramLabels(("A", "B", "C"), n=2, pad=True)
-    examples = make_examples([["A"], ["B", "A"], ["A", "C"]], feature)
+    examples = Recipe(feature).examples([["A"], ["B", "A"], ["A", "C"]])
     box = Box.of(feature.space, {"label 1": ["B", "C"], "label 2": "(stop)"})
     (rule,) = explain(forbid_boxes(feature.space, [box]), examples, space=feature.space).rules
     assert rule.words == "label 2 (stop) needs label 1 A"
@@ -249,7 +249,7 @@ def test_what_is_expected_is_the_sum_over_all_that_can_occur(data, space):
 
 def test_a_rule_on_a_rare_label_expects_little_whatever_its_support():
     pairs = Tuples(("source", "relation"), (("P", "Q"), ("x", "y")))
-    examples = make_examples([[("P", "x")] * 98 + [("P", "y"), ("Q", "x")]], pairs)
+    examples = Recipe(pairs).examples([[("P", "x")] * 98 + [("P", "y"), ("Q", "x")]])
     box = Box.of(pairs.space, {"source": "Q", "relation": "y"})
     (rule,) = explain(forbid_boxes(pairs.space, [box]), examples, space=pairs.space).rules
     assert rule.expected == pytest.approx(0.01)
@@ -260,7 +260,7 @@ def test_a_rule_on_a_rare_label_expects_little_whatever_its_support():
 
 def test_counts_in_plain_data_are_whole_numbers():
     pairs = Tuples(("source", "relation"), (("P", "Q"), ("x", "y")))
-    examples = make_examples([[("P", "x")] * 3 + [("P", "y"), ("Q", "x")]], pairs)
+    examples = Recipe(pairs).examples([[("P", "x")] * 3 + [("P", "y"), ("Q", "x")]])
     box = Box.of(pairs.space, {"source": "Q", "relation": "y"})
     found = explain(forbid_boxes(pairs.space, [box]), examples, space=pairs.space).to_dict()
     counted = [found["rules"][0][name] for name in ("support", "exceptions", "covered")]

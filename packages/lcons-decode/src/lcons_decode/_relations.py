@@ -218,7 +218,7 @@ def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:
 
 def _by_ilp(single: Ints, best: Ints) -> Ints:
     """The labels by integer program."""
-    from lcons_decode.ilp._solve import label_pairs_by_ilp
+    from lcons_decode.ilp._decoders import label_pairs_by_ilp
 
     return label_pairs_by_ilp(single / SCALE, best / SCALE)
 

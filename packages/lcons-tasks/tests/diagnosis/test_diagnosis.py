@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lcons_core import ConstraintLearner, LearnedConstraint, RectifierNetwork, iob2, learn_constraints
+from lcons_core import LearnedConstraint, RectifierNetwork, iob2, learn_constraints
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.features import Counts, NgramContext, NgramLabels, Tuples
 from lcons_tasks.data import Sentence
@@ -49,9 +49,9 @@ def noisy(sentences, share, seed=0):
 
 @cache
 def learned(obeys, feature="pos", n=2, hidden=10):
-    learner = ConstraintLearner(hidden=hidden, restarts=1, epochs=60)
     train = [sentence.instance for sentence in language(1, 150, obeys)]
-    return learn_constraints(train, feature, n=n, negatives=NEGATIVES[feature], learner=learner)
+    options = {"hidden": hidden, "restarts": 1, "epochs": 60}
+    return learn_constraints(train, feature, n=n, negatives=NEGATIVES[feature], **options)
 
 
 NEGATIVES = {"pos": "relabel", "existence": "flip", "ngram": "unseen"}
@@ -72,9 +72,9 @@ def names(diagnosis):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_labels_drawn_independently_obey_no_constraint(feature, n, seed):
     train, held_out = language(10 + seed, 20, False), language(20 + seed, 100, False)
-    learner = ConstraintLearner(hidden=4, restarts=1, epochs=20)
+    options = {"hidden": 4, "restarts": 1, "epochs": 20}
     instances = [sentence.instance for sentence in train]
-    constraint = learn_constraints(instances, feature, n=n, negatives=NEGATIVES[feature], learner=learner)
+    constraint = learn_constraints(instances, feature, n=n, negatives=NEGATIVES[feature], **options)
     found = diagnose(
         constraint, train, held_out, noisy(held_out, 0.3), seed=seed, negatives=NEGATIVES[feature]
     )

@@ -9,7 +9,6 @@ import pytest
 
 from lcons_core import LearnedConstraint, Recipe, load
 from lcons_core._errors import InvalidInput
-from lcons_core.learn import Grid
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.data import find, read_columns
 from lcons_tasks.experiments.chunking import _grid as tuning
@@ -270,8 +269,8 @@ def test_a_second_run_into_a_folder_leaves_nothing_of_the_first(quick_run, stage
 
 
 def test_tuning_scores_the_papers_grid_on_dev(stages, monkeypatch):
-    grid = Grid((), (0.01, 0.05), (1e-5,), 300)
-    monkeypatch.setattr(tuning, "BASE_GRIDS", {"chunking": grid})
+    monkeypatch.setattr(tuning, "RATES", (0.01, 0.05))
+    monkeypatch.setattr(tuning, "DECAYS", (1e-5,))
     monkeypatch.setattr(
         tuning, "BaseModel", lambda name, settings: BaseModel(name, (*settings, ("epochs", 10)))
     )

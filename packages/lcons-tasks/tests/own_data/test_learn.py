@@ -9,8 +9,8 @@ import pytest
 from lcons_core import LconsError, Recipe, load, save
 from lcons_core._instance import Instance
 from lcons_core.learn import OFTEN
+from lcons_core.learn._estimator import AUTO_HIDDEN
 from lcons_core.learn._recipe import DOUBLINGS
-from lcons_core.learn._settings import AUTO_HIDDEN
 from lcons_decode import Soft
 from lcons_tasks.own_data import PsiTable, Structures, learn, summarise
 

@@ -45,11 +45,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_contrib.calibrate.thresholds import Calibration, calibrate, needed
-from lcons_core import ConstraintLearner, FeatureSpace, Floats, InvalidInput, RectifierNetwork
+from lcons_core import ConstraintLearner, FeatureSpace, Floats, InvalidInput, NotFitted, RectifierNetwork
 from lcons_core._psi import SparsePsi
 from lcons_core.learn import fold_bounds
-from lcons_core.learn._inputs import checked_psi, not_fitted
-from lcons_core.learn._settings import hidden_values, whole
+from lcons_core.learn._estimator import checked_psi, hidden_values, whole
 
 AUTO = "auto"
 # A larger domain is not enumerated.
@@ -260,7 +259,7 @@ class OneClass:
 
     def _network(self) -> RectifierNetwork:
         if not hasattr(self, "network_"):
-            raise not_fitted(type(self).__name__)
+            raise NotFitted("this OneClass is not fitted yet; call fit(X) first.")
         return self.network_
 
     def _names(self, domain: Domain) -> list[str]:

@@ -36,22 +36,24 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
+from lcons_core.storage._provenance import hash_psi
 
 from lcons_core import (
     Conjunction,
     Floats,
     InvalidInput,
+    LconsError,
     LearnedConstraint,
     Network,
+    Recipe,
     RectifierNetwork,
     as_network,
-    learned_from,
     round_dyadic,
     rounded_up,
 )
@@ -134,6 +136,19 @@ def calibrate(target: G, positives: Any, alpha: float = 0.05) -> tuple[G, Calibr
         rows = PsiRows.of(SparsePsi.stack(pieces), owner)
     network, known = _calibrated(as_network(target, "calibrate"), rows, number, alpha)
     return replace(target, network=network, provenance={**target.provenance, MEMBER: known.to_dict()}), known
+
+
+def learned_from(constraint: LearnedConstraint, structures: Sequence[Any]) -> bool:
+    """Whether a constraint was learned from exactly these structures, by the recipe and the hash of the data
+    in its provenance; False without these."""
+    recorded = constraint.provenance
+    try:
+        recipe = Recipe.from_dict(recorded["recipe"])
+        psi, y, weights = recipe.examples(structures).matrix(recipe.by_frequency)
+    except (LconsError, KeyError, TypeError, ValueError):
+        # No recipe, or these structures have no such examples.
+        return False
+    return hash_psi(psi, y, weights) == recorded.get("data")
 
 
 def _calibrated(network: Network, rows: PsiRows, number: int, alpha: float) -> tuple[Network, Calibration]:

@@ -38,19 +38,19 @@ Not in the paper: all of this. Parts have at most four axes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 
 import numpy as np
 
 from lcons_core._errors import TooLarge
-from lcons_core._instance import Instance
 from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features import SequenceFeature, type_of
-from lcons_core.learn._examples import LabelledExamples
+from lcons_core.learn._examples import LabelledExamples, fold
 
 EVIDENCE = 3.0
 FOLDS = 5
@@ -68,6 +68,11 @@ class WindowCounts:
     windows: Ints
     weights: Floats
 
+    @classmethod
+    def of(cls, feature: SequenceFeature, rows: PsiRows) -> WindowCounts:
+        """The counts of folded psi."""
+        return cls(feature, feature.space.assignments(rows.psi), rows.weight)
+
     @property
     def total(self) -> float:
         """The number of windows."""
@@ -84,7 +89,8 @@ class WindowCounts:
     def _of_parts(self, windows: Ints, held: WindowCounts | None) -> Floats:
         counts: dict[tuple[int, ...], Floats] = {(): np.full(len(windows), self.total)}
         best = np.zeros(len(windows))
-        for S in self._parts():
+        axes = range(len(self.feature.space.axes))
+        for S in chain.from_iterable(combinations(axes, size + 1) for size in range(MOST_AXES)):
             counts[S] = self._count(S, windows)
             if len(S) == 1:
                 chance = self._at_other_places(S[0])[windows[:, S[0]]]
@@ -100,11 +106,6 @@ class WindowCounts:
             best = np.where(against, np.maximum(best, chance), best)
         return best
 
-    def _parts(self) -> Iterator[tuple[int, ...]]:
-        axes = range(len(self.feature.space.axes))
-        for size in range(1, min(MOST_AXES, len(axes)) + 1):
-            yield from combinations(axes, size)
-
     def _count(self, S: tuple[int, ...], windows: Ints) -> Floats:
         keys, totals = self._table(S)
         codes = self._codes(S, windows)
@@ -114,7 +115,7 @@ class WindowCounts:
     def _table(self, S: tuple[int, ...]) -> tuple[Ints, Floats]:
         if S not in self._tables:
             keys, which = np.unique(self._codes(S, self.windows), return_inverse=True)
-            self._tables[S] = keys, _sums(which.reshape(-1), self.weights, len(keys))
+            self._tables[S] = keys, np.bincount(which.reshape(-1), self.weights)
         return self._tables[S]
 
     @cached_property
@@ -123,11 +124,8 @@ class WindowCounts:
 
     def _codes(self, S: tuple[int, ...], windows: Ints) -> Ints:
         shape = tuple(len(self.feature.space.axes[i]) for i in S)
-        if np.prod([float(size) for size in shape]) > 2.0**62:
-            raise TooLarge(
-                f"windows of {len(shape)} places with {max(shape):,} values are too many to count; use a"
-                " smaller vocabulary, or evidence=None."
-            )
+        if math.prod(shape) > 2**62:
+            raise TooLarge(f"windows of {max(shape):,} values are too many to count; use evidence=None.")
         return np.ravel_multi_index(tuple(windows[:, i] for i in S), shape)
 
     def _at_other_places(self, axis: int) -> Floats:
@@ -139,8 +137,8 @@ class WindowCounts:
         width = len(self.feature.labels) if axis >= first else len(shown)
         for place in places:
             keys, totals = self._table((place,))
-            own = keys < width
-            shown[keys[own]] += totals[own] / len(places)
+            real = keys < width
+            shown[keys[real]] += totals[real] / len(places)
         return shown
 
     def _of_classes(self, windows: Ints, held: WindowCounts | None) -> Floats:
@@ -150,22 +148,22 @@ class WindowCounts:
         first = len(self.feature.space.axes) - self.feature.n
         for i, j in combinations(range(first, len(self.feature.space.axes)), 2):
             seen, chance = self._classes(i, j)
-            own = self._class_of(windows[:, i], windows[:, j])
-            against = (seen[own] <= NOISE * chance[own]) & (self._count((i, j), windows) == 0)
+            classes = self._class_of(windows[:, i], windows[:, j])
+            expected = chance[classes]
+            against = (seen[classes] <= NOISE * expected) & (self._count((i, j), windows) == 0)
             if held is not None:
-                against &= held._classes(i, j)[0][own] > NOISE * chance[own]
-            best = np.where(against, np.maximum(best, chance[own]), best)
+                against &= held._classes(i, j)[0][classes] > NOISE * expected
+            best = np.where(against, np.maximum(best, expected), best)
         return best
 
     def _classes(self, i: int, j: int) -> tuple[Floats, Floats]:
         """The number of windows in each class of the labels at two places, and the number by chance."""
         size = 2 * (int(self._heads.max()) + 1) ** 2
-        own = self._class_of(self.windows[:, i], self.windows[:, j])
-        seen = _sums(own, self.weights, size)
+        seen = np.bincount(self._class_of(*self.windows[:, (i, j)].T), self.weights, minlength=size)
         (a, count_a), (b, count_b) = self._table((i,)), self._table((j,))
         pairs = self._class_of(np.repeat(a, len(b)), np.tile(b, len(a)))
         shown = np.outer(count_a, count_b).reshape(-1) / self.total
-        return seen, _sums(pairs, shown, size)
+        return seen, np.bincount(pairs, shown, minlength=size)
 
     def _class_of(self, a: Ints, b: Ints) -> Ints:
         heads, types = self._heads, self._types
@@ -206,14 +204,10 @@ class Needed:
 
 
 def sort_negatives(
-    feature: SequenceFeature,
-    instances: Sequence[Instance],
-    examples: LabelledExamples,
-    least: float = EVIDENCE,
-    values: Sequence[Ints] | None = None,
+    feature: SequenceFeature, windows: Sequence[Ints], examples: LabelledExamples, least: float = EVIDENCE
 ) -> tuple[LabelledExamples, Needed]:
     """The examples with the negatives that have enough evidence; the others are undecided, each with the
-    evidence against it as its weight. `values` are the windows of each instance, if they are known.
+    evidence against it as its weight. `windows` are the value indices of each structure.
 
     >>> from lcons_core.learn._recipe import Recipe
     >>> sentences = [["B-X", "I-X", "O"], ["O", "B-X", "O"], ["B-Y", "O", "O"], ["O", "B-Y", "I-Y"]] * 5
@@ -221,17 +215,13 @@ def sort_negatives(
     >>> [tuple(examples.space.describe(psi).values()) for psi in examples.negatives.psi.dense()]
     [('O', 'I-X'), ('O', 'I-Y')]
     """
-    counts = WindowCounts(
-        feature, feature.space.assignments(examples.positives.psi), examples.positives.weight
-    )
-    windows = feature.space.assignments(examples.negatives.psi)
-    if values is None:
-        values = [feature.values(one) for one in instances]
-    needed = refuted_by_folds(feature, values, least)
-    parts, classes = counts.evidence(windows)
-    kept = needed.enough(parts, classes)
-    undecided = PsiRows.of(examples.negatives.psi.take(~kept), weight=np.maximum(parts, classes)[~kept])
-    return replace(examples, negatives=examples.negatives.take(kept), undecided=undecided), needed
+    needed = refuted_by_folds(feature, windows, least)
+    negatives = examples.negatives
+    counts = WindowCounts.of(feature, examples.positives)
+    parts, classes = counts.evidence(feature.space.assignments(negatives.psi))
+    enough = needed.enough(parts, classes)
+    undecided = PsiRows.of(negatives.psi.take(~enough), weight=np.maximum(parts, classes)[~enough])
+    return replace(examples, negatives=negatives.take(enough), undecided=undecided), needed
 
 
 def refuted_by_folds(
@@ -241,31 +231,21 @@ def refuted_by_folds(
     structure."""
     refuted = [0.0, 0.0]
     bounds = fold_bounds(len(windows), folds)
-    counted = [_counted(feature, windows[first:stop]) for first, stop in bounds if len(bounds) > 1]
+    parts = [np.concatenate(windows[first:stop]) for first, stop in bounds]
+    counted = [WindowCounts.of(feature, fold(feature.psi_of_values(part), feature.space.d)) for part in parts]
     for held in counted:
-        others = [one for one in counted if one is not held]
+        others = [part for part in counted if part is not held and len(part.windows)]
+        if not others or not len(held.windows):
+            continue
         rest = WindowCounts(
             feature,
-            np.concatenate([one.windows for one in others]),
-            np.concatenate([one.weights for one in others]),
+            np.concatenate([part.windows for part in others]),
+            np.concatenate([part.weights for part in others]),
         )
-        if len(rest.windows) and len(held.windows):
-            scale = len(bounds) / (len(bounds) - 1)
-            for i, chance in enumerate(rest.evidence(held.windows, held)):
-                refuted[i] = max(refuted[i], scale * float(chance.max()))
+        scale = len(bounds) / (len(bounds) - 1)
+        for i, chance in enumerate(rest.evidence(held.windows, held)):
+            refuted[i] = max(refuted[i], scale * float(chance.max()))
     return Needed(least, *refuted)
-
-
-def _counted(feature: SequenceFeature, windows: Sequence[Ints]) -> WindowCounts:
-    """The distinct windows of some structures, each with its number."""
-    every = np.concatenate(windows)
-    shape = tuple(map(len, feature.space.axes))
-    if np.prod([float(size) for size in shape]) > 2.0**62:
-        distinct, number = np.unique(every, axis=0, return_counts=True)
-    else:
-        codes, number = np.unique(np.ravel_multi_index(tuple(every.T), shape), return_counts=True)
-        distinct = np.stack(np.unravel_index(codes, shape), axis=1)
-    return WindowCounts(feature, distinct, number.astype(np.float64))
 
 
 def fold_bounds(number: int, folds: int) -> list[tuple[int, int]]:
@@ -277,8 +257,3 @@ def fold_bounds(number: int, folds: int) -> list[tuple[int, int]]:
     folds = max(1, min(folds, number))
     edges = [number * fold // folds for fold in range(folds + 1)]
     return list(pairwise(edges))
-
-
-def _sums(groups: Ints, weights: Floats, number: int) -> Floats:
-    """(number,) the sum of the weights of each group."""
-    return np.bincount(groups, weights, minlength=number).astype(np.float64)

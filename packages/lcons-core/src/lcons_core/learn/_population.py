@@ -43,79 +43,58 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
-from lcons_core._psi import Ints, SparsePsi
-from lcons_core.torch._margin import margin
+from lcons_core._psi import SparsePsi
+from lcons_core._types import Floats, Ints
+from lcons_core.learn._examples import INVALID, VALID
+from lcons_core.torch._module import margin
 
 # A matrix product is faster above this share of nonzero entries, and for small matrices.
 DENSE_SHARE = 0.25
 SMALL_ENTRIES = 2**14
 MOST_DENSE_ENTRIES = 2**26
 
-
-@dataclass(frozen=True)
-class DenseBatch:
-    """Rows of [psi, 1] as one array."""
-
-    rows: Ints
-    matrix: torch.Tensor
-
-    def activations(self, theta: torch.Tensor) -> torch.Tensor:
-        """(B, U)."""
-        return torch.mm(self.matrix, theta)
-
-    def gradient(self, signal: torch.Tensor) -> torch.Tensor:
-        """(d + 1, U)."""
-        return torch.mm(self.matrix.t(), signal)
+# Sums of rows of a table: bag i is the sum of weights[p] * table[indices[p]], from p = offsets[i] on.
+Bags = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
 
 
-@dataclass(frozen=True)
-class Bags:
-    """Sums of rows of a table: bag i is the sum of `weights[p] * table[indices[p]]`, p from offsets[i] on."""
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows of [psi, 1], as one matrix or as bags, and their weights as valid and as invalid examples,
+    (B, folds): each column sums to 1 over all batches and both labels."""
 
-    indices: torch.Tensor
-    offsets: torch.Tensor
-    weights: torch.Tensor | None
-
-    def add_up(self, table: torch.Tensor) -> torch.Tensor:
-        """(bags, U)."""
-        total: torch.Tensor = torch.embedding_bag(
-            table, self.indices, self.offsets, False, 0, False, self.weights
-        )[0]
-        return total
-
-
-@dataclass(frozen=True)
-class SparseBatch:
-    """Rows of [psi, 1] as bags of columns, and its columns as bags of rows."""
-
-    rows: Ints
     psi: SparsePsi
+    valid: torch.Tensor
+    invalid: torch.Tensor
+    dense: bool
 
     def activations(self, theta: torch.Tensor) -> torch.Tensor:
         """(B, U)."""
-        return self._by_row.add_up(theta)
+        return torch.mm(self._matrix, theta) if self.dense else _add_up(theta, self._by_row)
 
     def gradient(self, signal: torch.Tensor) -> torch.Tensor:
         """(d + 1, U)."""
-        return self._by_column.add_up(signal)
+        return torch.mm(self._matrix.t(), signal) if self.dense else _add_up(signal, self._by_column)
+
+    @cached_property
+    def _matrix(self) -> torch.Tensor:
+        matrix = np.ones((len(self.psi), self.psi.d + 1), dtype=np.float32)
+        matrix[:, :-1] = self.psi.dense()
+        return torch.from_numpy(matrix)
 
     @cached_property
     def _by_row(self) -> Bags:
         row, column, value = self._entries
-        order = np.argsort(row, kind="stable")
-        return _bags(row[order], column[order], value[order], len(self.rows))
+        return _bags(row, column, value, len(self.psi))
 
     @cached_property
     def _by_column(self) -> Bags:
         row, column, value = self._entries
-        order = np.argsort(column, kind="stable")
-        return _bags(column[order], row[order], value[order], self.psi.d + 1)
+        return _bags(column, row, value, self.psi.d + 1)
 
     @property
     def _entries(self) -> tuple[Ints, Ints, Floats]:
         """Row, column and value of every entry of [psi, 1]."""
-        number = len(self.rows)
+        number = len(self.psi)
         return (
             np.concatenate((self.psi.row_of, np.arange(number))),
             np.concatenate((self.psi.indices, np.full(number, self.psi.d))),
@@ -123,58 +102,61 @@ class SparseBatch:
         )
 
 
-Batch = DenseBatch | SparseBatch
-
-
-def make_batches(psi: SparsePsi, size: int, draw: np.random.Generator | None = None) -> list[Batch]:
-    """psi in batches of about `size` rows: random rows if there is a generator, otherwise in order."""
+def make_batches(
+    psi: SparsePsi, weight: Floats, size: int, draw: np.random.Generator | None = None
+) -> list[Batch]:
+    """psi with weights (N, 2, folds) in batches of about `size` rows: random rows if there is a generator,
+    otherwise in order."""
     number = max(1, round(len(psi) / size))
     order = np.arange(len(psi))
     if draw is not None and number > 1:
         order = draw.permutation(len(psi))
-    parts = [np.sort(part) for part in np.array_split(order, number)]
     entries = len(psi) * (psi.d + 1)
     dense = entries <= SMALL_ENTRIES or (
         psi.indices.size >= DENSE_SHARE * entries and entries <= MOST_DENSE_ENTRIES
     )
-    if dense:
-        return [DenseBatch(rows, _with_ones(psi.take(rows))) for rows in parts]
-    return [SparseBatch(rows, psi.take(rows)) for rows in parts]
-
-
-def _with_ones(psi: SparsePsi) -> torch.Tensor:
-    matrix = np.ones((len(psi), psi.d + 1), dtype=np.float32)
-    matrix[:, :-1] = psi.dense()
-    return torch.from_numpy(matrix)
+    parts = [np.sort(part) for part in np.array_split(order, number)]
+    invalid, valid = (np.ascontiguousarray(weight[:, label], dtype=np.float32) for label in (INVALID, VALID))
+    return [
+        Batch(psi.take(rows), torch.from_numpy(valid[rows]), torch.from_numpy(invalid[rows]), dense)
+        for rows in parts
+    ]
 
 
 def _bags(bag: Ints, index: Ints, value: Floats, number: int) -> Bags:
-    counts = np.bincount(bag, minlength=number)
-    offsets = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    ones = bool((value == 1.0).all())
-    return Bags(
-        torch.from_numpy(index.astype(np.int32)),
-        torch.from_numpy(offsets.astype(np.int32)),
-        None if ones else torch.from_numpy(value.astype(np.float32)),
-    )
+    order = np.argsort(bag, kind="stable")
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(bag, minlength=number))[:-1]))
+    indices, values = index[order].astype(np.int32), value[order].astype(np.float32)
+    weights = None if (value == 1.0).all() else torch.from_numpy(values)
+    return torch.from_numpy(indices), torch.from_numpy(offsets.astype(np.int32)), weights
+
+
+def _add_up(table: torch.Tensor, bags: Bags) -> torch.Tensor:
+    """(bags, U)."""
+    indices, offsets, weights = bags
+    total: torch.Tensor = torch.embedding_bag(table, indices, offsets, False, 0, False, weights)[0]
+    return total
 
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
+TAU = 4.0
 # Half of `LARGEST_WEIGHT` in `_arithmetic.py`, so that rounding never raises.
 LARGEST_TRAINED = 2.0**9
 
 
 @dataclass(frozen=True)
 class Member:
-    """One network to train: it competes with its `group`; `fold` is its column of example weights."""
+    """One network to train. It competes with its `group`; `fold` is its column of example weights. The
+    penalty is in units of the mean squared length of scaled psi; `noise` is the share of labels that is
+    assumed to be wrong."""
 
-    group: int
     hidden: int
     learning_rate: float
     decay: float
-    fold: int = 0
     penalty: float = 0.0
     noise: float = 0.0
+    group: int = 0
+    fold: int = 0
 
 
 @dataclass(frozen=True)
@@ -188,35 +170,20 @@ class Evaluation:
     active: torch.Tensor
 
 
-@dataclass(frozen=True)
-class WeightedBatch:
-    """A batch and the weights of its rows, (B, folds): each column sums to 1 over all batches."""
-
-    batch: Batch
-    valid: torch.Tensor
-    invalid: torch.Tensor
-
-
 class Population:
     """Parameters, moments and best snapshots of the members that are still in training."""
 
-    def __init__(
-        self,
-        members: Sequence[Member],
-        d: int,
-        spread: float,
-        temperature: float,
-        generator: torch.Generator,
-    ) -> None:
+    def __init__(self, members: Sequence[Member], d: int, spread: float, generator: torch.Generator) -> None:
         self.K = max(member.hidden for member in members)
-        self.temperature, self._spread, self._generator = temperature, spread, generator
-        self.rate = self._per_unit(torch.tensor([member.learning_rate for member in members]))
-        self.decay = self._per_unit(torch.tensor([member.decay for member in members]))
-        self._decays = bool((self.decay > 0).any())
-        self.penalty = self._per_unit(torch.tensor([member.penalty for member in members]))
-        self._penalised = bool((self.penalty > 0).any())
+        self._spread, self._generator = spread, generator
         self.noise = torch.tensor([member.noise for member in members])
-        self._noisy = bool((self.noise > 0).any())
+        self.rate, self.decay, self.penalty = (
+            self._per_unit(torch.tensor([getattr(member, name) for member in members]))
+            for name in ("learning_rate", "decay", "penalty")
+        )
+        self._decays, self._penalised, self._noisy = (
+            bool((values > 0).any()) for values in (self.decay, self.penalty, self.noise)
+        )
         hidden = torch.tensor([member.hidden for member in members])
         self.present = (torch.arange(self.K) < hidden[:, None]).flatten()
         folds = torch.tensor([member.fold for member in members])
@@ -229,21 +196,21 @@ class Population:
     def __len__(self) -> int:
         return self.theta.shape[1] // self.K
 
-    def step(self, data: WeightedBatch, scale: float) -> None:
+    def step(self, data: Batch, scale: float) -> None:
         """One step of Adam on the loss of a batch, times `scale`."""
         valid, invalid = self._weights(data)
-        active = data.batch.activations(self.theta)
+        active = data.activations(self.theta)
         by_unit = active.view(len(active), -1, self.K)
         margins = margin(by_unit, in_place=True)
-        probability = margins.mul_(self.temperature).sigmoid_()
+        probability = margins.mul_(TAU).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
         if self._noisy:
             seen = self._seen(probability)
             pull = probability * (1.0 - probability) * (valid / seen - invalid / (1.0 - seen))
             signal = torch.where(self.noise > 0, (1.0 - 2.0 * self.noise) * pull, signal)
         active.sign_()
-        by_unit.mul_(signal.mul_(scale * self.temperature).unsqueeze(2))
-        gradient = data.batch.gradient(active)
+        by_unit.mul_(signal.mul_(scale * TAU).unsqueeze(2))
+        gradient = data.gradient(active)
         if self._penalised:
             gradient[:-1] += self.penalty * self.theta[:-1]
         self._adam(gradient)
@@ -257,7 +224,7 @@ class Population:
         rate = self.rate / (1.0 + self.decay * t) if self._decays else self.rate
         self.theta.addcdiv_(self.first * rate, denominator, value=-1.0 / (1.0 - BETA_1**t))
 
-    def evaluate(self, data: Sequence[WeightedBatch]) -> Evaluation:
+    def evaluate(self, data: Sequence[Batch]) -> Evaluation:
         """The accuracy and loss of the current weights, clipped to 2^9, on all batches."""
         self.theta.clamp_(-LARGEST_TRAINED, LARGEST_TRAINED)
         right = torch.zeros(len(self), dtype=torch.float64)
@@ -266,10 +233,10 @@ class Population:
         active = torch.zeros(self.theta.shape[1], dtype=torch.bool)
         for piece in data:
             valid, invalid = self._weights(piece)
-            hidden = piece.batch.activations(self.theta)
+            hidden = piece.activations(self.theta)
             by_unit = hidden.view(len(hidden), -1, self.K)
             margins = margin(by_unit, in_place=True)
-            logits = self.temperature * margins
+            logits = TAU * margins
             accepted = margins >= 0
             right += torch.where(accepted, valid, invalid).sum(0)
             missed += torch.where(accepted, invalid, 0.0).sum(0)
@@ -299,10 +266,10 @@ class Population:
         chosen = self._per_unit(torch.from_numpy(members))
         self.rate = torch.where(chosen, factor * self.rate, self.rate)
 
-    def revive(self, found: Evaluation, members: NDArray[np.bool_]) -> None:
+    def revive(self, now: Evaluation, members: NDArray[np.bool_]) -> None:
         """Restarts inactive units of these members, if a member still accepts invalid examples."""
-        wanting = self._per_unit(torch.from_numpy(members & found.accepts_invalid))
-        units = (wanting & self.present & ~found.active).nonzero()[:, 0]
+        wanting = self._per_unit(torch.from_numpy(members & now.accepts_invalid))
+        units = (wanting & self.present & ~now.active).nonzero()[:, 0]
         if len(units):
             self.theta[:, units] = self._drawn(self.theta.shape[0], len(units))
             self.first[:, units] = 0.0
@@ -326,7 +293,7 @@ class Population:
         weights = self.best[:, columns][:, self.present[columns]].double().numpy()
         return np.ascontiguousarray(weights[:-1].T), weights[-1].copy()
 
-    def _weights(self, data: WeightedBatch) -> tuple[torch.Tensor, torch.Tensor]:
+    def _weights(self, data: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """(B, M), or (B, 1) if all members have the same weights."""
         if data.valid.shape[1] == 1:
             return data.valid, data.invalid

@@ -44,7 +44,7 @@ def encode(points: PointSet, form: Form | None = None) -> tuple[Form, LiftedIneq
         form = Form.ROWS if not parts or (shorter and not points.rounded) else Form.LIFTED
     if form is Form.LIFTED:
         return form, lift(Conjunction(parts))
-    return form, _as_lifted(rows_of(points, MAX_ROWS))
+    return form, as_lifted(rows_of(points, MAX_ROWS))
 
 
 def build_system(
@@ -59,7 +59,7 @@ def build_system(
             " LearnedConstraint(network, space)."
         )
     if form is Form.SIMPLIFIED:
-        system = _system(points.d, form, _as_lifted(simplify(points, points.space).rows))
+        system = _system(points.d, form, as_lifted(simplify(points, points.space).rows))
     else:
         system = _system(points.d, *encode(points, form))
     return replace(system, rows=(*system.rows, *_equation_rows(points.space, psi)))
@@ -85,7 +85,7 @@ def fold_constants(system: System, entries: Sequence[Fraction | None]) -> System
     return replace(system, rows=tuple(rows), auxiliaries=tuple(auxiliaries))
 
 
-def _as_lifted(rows: LinearInequalities) -> LiftedInequalities:
+def as_lifted(rows: LinearInequalities) -> LiftedInequalities:
     return LiftedInequalities(rows.coefficients, np.zeros((len(rows), 0)), 0.0 - rows.bias)
 
 

@@ -170,8 +170,7 @@ def compare(
     return tally.result(
         complete=False,
         how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
-        f" boundaries (seed {seed}), and no proof of equality; raise limit to enumerate, or let"
-        " integer programs decide: lcons_decode.ilp.compare_by_ilp (package lcons-decode)",
+        f" boundaries (seed {seed}), and no proof of equality; raise limit to enumerate",
     )
 
 

@@ -25,7 +25,15 @@ import torch
 from lcons_core._errors import InvalidInput
 from lcons_core._network import Conjunction, Network, RectifierNetwork, as_network
 from lcons_core._pointset import Given
-from lcons_core.torch._margin import margin
+
+
+def margin(activations: torch.Tensor, *, in_place: bool = False) -> torch.Tensor:
+    """(...) margins of activations (..., K); with `in_place` the activations themselves are rectified.
+
+    >>> margin(torch.tensor([[-1.0, 0.5], [1.0, 0.5]])).tolist()
+    [0.5, -0.5]
+    """
+    return 1.0 - (torch.relu_(activations) if in_place else torch.relu(activations)).sum(-1)
 
 
 class RectifierModule(torch.nn.Module):

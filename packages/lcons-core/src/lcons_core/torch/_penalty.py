@@ -32,7 +32,7 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._types import Floats, Ints
 from lcons_core.features import Counts, NgramContext, NgramLabels, SequenceFeature
 from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._margin import margin
+from lcons_core.torch._module import margin
 
 MAX_CELLS = 2**27
 UNIT_CELLS = 2**18

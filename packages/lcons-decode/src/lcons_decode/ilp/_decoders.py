@@ -11,30 +11,30 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from itertools import product
+from itertools import permutations
+from typing import Any
 
-from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
+import numpy as np
+
+from lcons_core import Floats, Form, Ints, InvalidInput
 from lcons_core.features import Tuples
-from lcons_decode._constraints import MEMBERS, Hard, Soft
+from lcons_decode._constraints import MEMBERS, Constraint
 from lcons_decode._result import Decoding, RelationDecoding
-from lcons_decode._scores import ChainScores, RelationScores, X, checked_scores, columns_of
-from lcons_decode.ilp._backend import Solver
-from lcons_decode.ilp._forms import MAX_TERMS, Form
-from lcons_decode.ilp._ground import Hinge, ground_chain, ground_tuples, read_use
-from lcons_decode.ilp._grounded import Grounded
+from lcons_decode._scores import ChainScores, RelationScores, X, checked_scores
+from lcons_decode.ilp._ground import Grounded, ground_chain, ground_tuples, read_use
 from lcons_decode.ilp._program import Program, graph_program
 from lcons_decode.ilp._solve import solve
+from lcons_decode.ilp._solver import Solver
 
 
 def decode_ilp(
     scores: ChainScores,
-    constraints: Iterable[LearnedConstraint | Hard | Soft | Hinge] = (),
+    constraints: Iterable[Constraint] = (),
     x: X = None,
     *,
     form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
-    max_terms: int = MAX_TERMS,
 ) -> Decoding:
     """The best labelling that satisfies every constraint; x: columns or words, for context features.
 
@@ -46,21 +46,14 @@ def decode_ilp(
     ('O', 'O')
     """
     program = chain_program(checked_scores(scores))
-    uses = list(constraints)
-    named = [read_use(use, "")[2] for use in uses]
-    names = [f"constraint {i + 1}" if name == "constraint" else name for i, name in enumerate(named)]
     grounded = [
-        ground_chain(program, use, x, name=name, max_terms=max_terms)
-        for use, name in zip(uses, names, strict=True)
+        ground_chain(program, use, x, name=getattr(use, "name", "") or f"constraint {i}")
+        for i, use in enumerate(constraints, 1)
     ]
-    result = solve(program, grounded, form=form, solver=solver, time_limit=time_limit, max_terms=max_terms)
+    result = solve(program, grounded, form=form, solver=solver, time_limit=time_limit)
     if "penalty" not in result.stats:  # no solution
         return Decoding((), result.score, result.status, result.stats)
     y = tuple(result.labels[t] for t in range(len(scores)))
-    for use, name in zip(uses, names, strict=True):
-        learned, weight, _ = read_use(use, name)
-        if weight is None and not learned.satisfied(Instance(columns_of(x), y)):
-            raise LconsError(f"the answer breaks {name!r}; this is a bug in lcons, please report it.")
     score = scores.score(y) - result.stats["penalty"]
     return Decoding(y, score, result.status, result.stats, result.violations)
 
@@ -77,39 +70,30 @@ def chain_program(scores: ChainScores) -> Program:
         emission[-1] += scores.stop
     names = scores.labels
     decisions = {t: dict(zip(names, row.tolist(), strict=True)) for t, row in enumerate(emission)}
-    moves = {
-        (names[i], names[j]): float(scores.transition[i, j])
-        for i in range(len(names))
-        for j in range(len(names))
-    }
+    pairs = [(left, right) for left in names for right in names]
+    moves = dict(zip(pairs, scores.transition.ravel().tolist(), strict=True))
     return graph_program(decisions, {(t - 1, t): moves for t in range(1, len(scores))})
 
 
 def relation_program(scores: RelationScores) -> Program:
     """Decisions ("entity", i) and ("relation", i, j), with one indicator per label."""
-    n = len(scores)
-    decisions: dict[tuple[str, ...], dict[str, float]] = {}
+    n, decisions = len(scores), {}
     for i in range(n):
-        decisions["entity", i] = dict(  # type: ignore[index]
-            zip(scores.entity_labels, scores.entities[i].tolist(), strict=True)
-        )
-    for i, j in _pairs(n):
-        decisions["relation", i, j] = dict(  # type: ignore[index]
-            zip(scores.relation_labels, scores.relations[i, j].tolist(), strict=True)
-        )
+        values = scores.entities[i].tolist()
+        decisions["entity", i] = dict(zip(scores.entity_labels, values, strict=True))
+    for i, j in permutations(range(n), 2):
+        values = scores.relations[i, j].tolist()
+        decisions["relation", i, j] = dict(zip(scores.relation_labels, values, strict=True))
     return graph_program(decisions)
 
 
-def ground_relations(
-    program: Program, n: int, constraint: LearnedConstraint | Hard | Soft | Hinge, *, name: str = ""
-) -> Grounded:
+def ground_relations(program: Program, n: int, constraint: Constraint) -> Grounded:
     """A constraint on tuples of source, relation, target and reverse, for every ordered pair."""
-    learned, _, _ = read_use(constraint, name)
-    feature = learned.feature
+    feature = read_use(constraint, "")[0].feature
     if not isinstance(feature, Tuples) or not set(feature.names) <= set(MEMBERS):
         raise InvalidInput(f"expected a constraint on tuples of some of {', '.join(MEMBERS)}.")
     parts = []
-    for i, j in _pairs(n):
+    for i, j in permutations(range(n), 2):
         members: dict[str, tuple[Hashable, ...]] = {
             "source": ("entity", i),
             "relation": ("relation", i, j),
@@ -117,13 +101,13 @@ def ground_relations(
             "reverse": ("relation", j, i),
         }
         parts.append([members[member] for member in feature.names])
-    own = name or getattr(constraint, "name", "") or " ".join(feature.names)
-    return ground_tuples(program, constraint, parts, name=own)
+    name = getattr(constraint, "name", "") or " ".join(feature.names)
+    return ground_tuples(program, constraint, parts, name=name)
 
 
 def decode_relations_ilp(
     scores: RelationScores,
-    constraints: Iterable[LearnedConstraint | Hard | Soft | Hinge] = (),
+    constraints: Iterable[Constraint] = (),
     *,
     form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
@@ -133,21 +117,35 @@ def decode_relations_ilp(
     program, n = relation_program(scores), len(scores)
     grounded: list[Grounded] = []
     for i, constraint in enumerate(constraints, 1):
-        own = ground_relations(program, n, constraint)
-        if not getattr(constraint, "name", "") and own.name in {other.name for other in grounded}:
-            own = replace(own, name=f"{own.name} {i}")
-        grounded.append(own)
-    found = solve(program, grounded, form=form, solver=solver, time_limit=time_limit)
-    entities = tuple(found.labels["entity", i] for i in range(n)) if found.labels else ()
+        entry = ground_relations(program, n, constraint)
+        if not getattr(constraint, "name", "") and entry.name in {other.name for other in grounded}:
+            entry = replace(entry, name=f"{entry.name} {i}")
+        grounded.append(entry)
+    answer = solve(program, grounded, form=form, solver=solver, time_limit=time_limit)
+    labels: dict[Any, str] = dict(answer.labels)
+    entities = tuple(label for (kind, *_), label in labels.items() if kind == "entity")
     none = scores.relation_labels[0]
-    relations = {
-        (i, j): found.labels["relation", i, j]
-        for i, j in _pairs(n)
-        if found.labels and found.labels["relation", i, j] != none
+    relations = {part[1:]: label for part, label in labels.items() if len(part) == 3 and label != none}
+    broken = len(answer.violations)
+    return RelationDecoding(entities, relations, answer.score, answer.status, broken, dict(answer.stats))
+
+
+def label_pairs_by_ilp(unary: Floats, best: Floats) -> Ints:
+    """The labels with the largest sum of unary (n, L) and pair values (n, n, L, L), for i < j.
+
+    >>> best = np.zeros((2, 2, 2, 2))
+    >>> best[0, 1] = [[0, 1], [2, 0]]
+    >>> label_pairs_by_ilp(np.zeros((2, 2)), best).tolist()
+    [1, 0]
+    """
+    n, L = unary.shape
+    names = [str(label) for label in range(L)]
+    decisions = {i: dict(zip(names, unary[i].tolist(), strict=True)) for i in range(n)}
+    pairs = [(left, right) for left in names for right in names]
+    factors = {
+        (i, j): dict(zip(pairs, best[i, j].ravel().tolist(), strict=True))
+        for i in range(n)
+        for j in range(i + 1, n)
     }
-    broken = len(found.violations)
-    return RelationDecoding(entities, relations, found.score, found.status, broken, dict(found.stats))
-
-
-def _pairs(n: int) -> list[tuple[int, int]]:
-    return [(i, j) for i, j in product(range(n), repeat=2) if i != j]
+    answer = solve(graph_program(decisions, factors))
+    return np.array([int(answer.labels[i]) for i in range(n)], dtype=np.int64)

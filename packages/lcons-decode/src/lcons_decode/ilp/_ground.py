@@ -1,5 +1,7 @@
 """Learned constraints grounded in a program: every psi column as an expression over the program's variables.
 
+    psi_j = constant_j + sum of coefficient * variable
+
 For n-grams, counts and tuples, psi is linear in the indicators. An existence bit is an OR of ANDs, which
 becomes linear with auxiliary variables that are exact at every integral point:
 
@@ -15,9 +17,10 @@ linear psi.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -31,42 +34,49 @@ from lcons_core import (
     Psi,
     TooLarge,
     Unsupported,
-    as_constraint,
     as_network,
 )
-from lcons_core.features import ConstraintFeature, GroundedRow, Scope, Tuples
-from lcons_decode._constraints import NEEDS, Hard, Soft
+from lcons_core.features import GroundedRow, Scope, Tuples
+from lcons_decode._constraints import Constraint, Hard, Soft
 from lcons_decode._scores import X, columns_of
-from lcons_decode.ilp._forms import MAX_TERMS
-from lcons_decode.ilp._grounded import Expression, Grounded, PsiRow
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, pair_name
+
+MAX_TERMS = 2_000_000
+
+Expression = tuple[tuple[Name, float], ...]
 
 
 @dataclass(frozen=True)
-class Hinge:
-    """A preference: for every psi row, `-weight * max(0, -margin(psi))` is added to the score."""
+class PsiRow:
+    """One psi row: column j is `constant[j]` (0 if absent) plus the terms of `columns[j]`."""
 
-    constraint: LearnedConstraint
-    weight: float
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        as_constraint(self.constraint, "Hinge", NEEDS)
-        checked_weight(self.weight)
+    constant: Mapping[int, float]
+    columns: Mapping[int, Expression]
 
 
-def ground_chain(
-    program: Program,
-    constraint: LearnedConstraint | Hard | Soft | Hinge,
-    x: X = None,
-    *,
-    name: str = "",
-    max_terms: int = MAX_TERMS,
-) -> Grounded:
+@dataclass(frozen=True, eq=False)
+class Grounded:
+    """A constraint in a program: its psi rows, the auxiliary variables and rows they need, and psi.
+
+    `weight` is None for a hard constraint, otherwise the cost of one unit of negative margin. `psi` reads the
+    decoded structure itself, not the auxiliary variables, so that a verdict on it does not depend on the
+    encoding. `positions[i]` is the position at which row i ends in a sequence, None outside sequences.
+    """
+
+    name: str
+    network: Network
+    psi_rows: tuple[PsiRow, ...]
+    psi: Callable[[Values], Psi]
+    variables: tuple[Variable, ...] = ()
+    rows: tuple[Row, ...] = ()
+    weight: float | None = None
+    positions: tuple[int | None, ...] = ()
+
+
+def ground_chain(program: Program, constraint: Constraint, x: X = None, *, name: str = "") -> Grounded:
     """A constraint on label sequences in the program of a chain; x: columns of the input."""
     learned, weight, name = read_use(constraint, name)
-    feature, T = learned.feature, len(program.decisions)
-    columns = columns_of(x)
+    feature, T, columns = learned.feature, len(program.decisions), columns_of(x)
     rows = None if feature is None else feature.ground(Instance(columns, [""] * T))
     if feature is None or rows is None:
         raise Unsupported(
@@ -74,15 +84,9 @@ def ground_chain(
             " chain; use n-gram, existence or count features, or ground_tuples for tuples."
         )
     for position in range(T):
-        if position not in program.decisions:
-            raise InvalidInput(
-                f"expected the decisions 0 .. {T - 1} of a chain, found no {position}; use chain_program."
-            )
-        if feature.labels:
-            _check_labels(name, position, program, set(feature.labels))
-    every = [part.W.any(0) for part in learned.network.parts]
-    used = set(np.flatnonzero(np.any(every, axis=0)).tolist())
-    _check_size(name, rows, used, max_terms)
+        if position not in program.decisions or feature.labels:
+            _check_labels(name, position, program, feature.labels)
+    used = np.any([part.W.any(0) for part in learned.network.parts], axis=0)
     encoder = _Encoder(program, name)
     psi_rows = tuple(encoder.psi_row(i, row, used) for i, row in enumerate(rows))
 
@@ -90,24 +94,14 @@ def ground_chain(
         labels = program.labels(values)
         return feature.psi(Instance(columns, [labels[t] for t in range(T)]))
 
-    return Grounded(
-        name,
-        learned.network,
-        psi_rows,
-        psi,
-        tuple(encoder.variables.values()),
-        tuple(encoder.rows),
-        weight,
-        _positions(feature, len(rows)),
-    )
+    n = None if feature.scope is Scope.GLOBAL else feature.n
+    positions = [None if n is None else i if feature.pad else i + n - 1 for i in range(len(rows))]
+    variables, extra = tuple(encoder.variables.values()), tuple(encoder.rows)
+    return Grounded(name, learned.network, psi_rows, psi, variables, extra, weight, tuple(positions))
 
 
 def ground_tuples(
-    program: Program,
-    constraint: LearnedConstraint | Hard | Soft | Hinge,
-    parts: Iterable[Sequence[Hashable]],
-    *,
-    name: str = "",
+    program: Program, constraint: Constraint, parts: Iterable[Sequence[Hashable]], *, name: str = ""
 ) -> Grounded:
     """A constraint on tuples: `parts` names the decisions of each tuple, in the feature's order.
 
@@ -120,23 +114,14 @@ def ground_tuples(
     ((('r', 'Kill'), 1.0),)
     """
     learned, weight, name = read_use(constraint, name)
-    feature = learned.feature
-    if not isinstance(feature, Tuples):
-        raise Unsupported(
-            f"expected a constraint on tuples, found {name!r} on"
-            f" {feature.kind if feature else 'no feature'!r}; use ground_chain for sequences or"
-            " ground_columns for other psi."
-        )
-    listed = [tuple(part) for part in parts]
+    feature, listed = learned.feature, [tuple(part) for part in parts]
+    if not isinstance(feature, Tuples) or any(len(part) != len(feature.names) for part in listed):
+        raise Unsupported(f"{name!r} must be a constraint on tuples, with one decision per member.")
     rows = []
     for part in listed:
-        if len(part) != len(feature.names):
-            raise InvalidInput(
-                f"a part of {name!r} must name the decisions of ({', '.join(feature.names)}), found {part!r}."
-            )
         columns: dict[int, Expression] = {}
         for member, decision, values in zip(feature.names, part, feature.values, strict=True):
-            _check_labels(name, decision, program, set(values))
+            _check_labels(name, decision, program, values)
             for label, variable in program.decisions[decision].items():
                 columns[learned.space.column(member, label)] = ((variable, 1.0),)
         rows.append(PsiRow({}, columns))
@@ -159,10 +144,11 @@ def ground_columns(
 
     For psi that is the assignment itself, as in the paper's synthetic programs (Appendix B).
     """
-    own: Network = as_network(network, "ground_columns")
-    if len(columns) != own.d:
+    accepting: Network = as_network(network, "ground_columns")
+    if len(columns) != accepting.d or not 0 <= (weight or 0.0) <= LARGEST_MAGNITUDE:
         raise InvalidInput(
-            f"{name!r} needs {own.d} columns, found {len(columns)}; pass one entry per column of psi."
+            f"{name!r} needs {accepting.d} columns and a weight that is None or from 0 to 2^200, found"
+            f" {len(columns)} columns and the weight {weight}."
         )
     terms: dict[int, Expression] = {
         j: tuple(column) if isinstance(column, list) else ((column, 1.0),) for j, column in enumerate(columns)
@@ -172,56 +158,33 @@ def ground_columns(
         row = [sum(c * values.get(v, 0.0) for v, c in expression) for expression in terms.values()]
         return np.array([row], dtype=np.float64)
 
-    checked_weight(weight)
-    return Grounded(name, own, (PsiRow({}, terms),), psi, weight=weight, positions=(None,))
+    return Grounded(name, accepting, (PsiRow({}, terms),), psi, weight=weight, positions=(None,))
 
 
-def read_use(
-    constraint: LearnedConstraint | Hard | Soft | Hinge, name: str
-) -> tuple[LearnedConstraint, float | None, str]:
-    """The constraint, its hinge weight (None: hard) and its name."""
-    if isinstance(constraint, Soft):
-        if not constraint.hinge:
-            raise Unsupported(
-                f"the penalty of Soft, weight * log sigmoid(margin), is not linear; pass"
-                f" {constraint.name or 'it'!r} to an integer program as Hinge(constraint, weight), or with"
-                " the cost 'hinge' or 'standard'."
-            )
-        constraint = Hinge(constraint.constraint, constraint.rate, constraint.name)
-    if isinstance(constraint, LearnedConstraint):
-        constraint = Hard(constraint)
-    if not isinstance(constraint, Hard | Hinge):
+def read_use(constraint: Constraint, name: str) -> tuple[LearnedConstraint, float | None, str]:
+    """The constraint, the weight of its hinge (None: hard) and its name."""
+    if isinstance(constraint, Soft) and not constraint.hinge:
+        raise Unsupported(
+            f"the penalty of Soft, weight * log sigmoid(margin), is not linear; pass"
+            f" {constraint.name or 'it'!r} to an integer program with the cost 'hinge' or 'standard'."
+        )
+    use = Hard(constraint) if isinstance(constraint, LearnedConstraint) else constraint
+    if not isinstance(use, Hard | Soft):
         raise InvalidInput(
-            f"constraints are LearnedConstraint, Hard or Hinge, found {type(constraint).__name__}; pass a"
+            f"constraints are LearnedConstraint, Hard or Soft, found {type(constraint).__name__}; pass a"
             " network as LearnedConstraint(network, feature.space, feature)."
         )
-    weight = constraint.weight if isinstance(constraint, Hinge) else None
-    return constraint.constraint, weight, name or constraint.name or "constraint"
+    weight = use.rate if isinstance(use, Soft) else None
+    return use.constraint, weight, name or use.name or "constraint"
 
 
-def checked_weight(weight: float | None) -> None:
-    """Raises an error if a hinge weight is negative or not finite."""
-    if weight is not None and not 0 <= weight <= LARGEST_MAGNITUDE:
+def _check_labels(name: str, decision: Hashable, program: Program, known: Sequence[str]) -> None:
+    labels = program.decisions.get(decision)
+    if labels is None or not labels.keys() <= {*known}:
         raise InvalidInput(
-            f"a hinge weight must be finite and at least 0, and at most 2^200, found {weight}."
+            f"{name!r} needs a decision {decision!r} with labels among {', '.join(known)}, found"
+            f" {'none' if labels is None else ', '.join(labels)}; learn from data that has all labels."
         )
-
-
-def _check_labels(name: str, decision: Hashable, program: Program, known: set[str]) -> None:
-    if decision not in program.decisions:
-        raise InvalidInput(f"{name!r} reads the decision {decision!r}, which the program does not have.")
-    unknown = [label for label in program.decisions[decision] if label not in known]
-    if unknown:
-        raise InvalidInput(
-            f"decision {decision!r} has the label {unknown[0]!r}, but the feature of {name!r} does not; leave"
-            " this label out or learn from data that has it."
-        )
-
-
-def _positions(feature: ConstraintFeature, rows: int) -> tuple[int | None, ...]:
-    if feature.n is None or feature.scope is Scope.GLOBAL:
-        return (None,) * rows
-    return tuple(i if feature.pad else i + feature.n - 1 for i in range(rows))
 
 
 class _Encoder:
@@ -232,15 +195,15 @@ class _Encoder:
         self.variables: dict[Name, Variable] = {}
         self.rows: list[Row] = []
 
-    def psi_row(self, index: int, row: GroundedRow, used: set[int]) -> PsiRow:
+    def psi_row(self, index: int, row: GroundedRow, used: Any) -> PsiRow:
         """The row over the program's variables; labels that are not in the program count as never chosen."""
         columns: dict[int, Expression] = {}
         for j, indicators in row.linear.items():
-            if j in used:
+            if used[j]:
                 names = [self._indicator(*indicator) for indicator in indicators]
                 columns[j] = tuple((name, 1.0) for name in names if name is not None)
         for j, groups in row.any_of.items():
-            if j in used:
+            if used[j]:
                 columns[j] = self._any_of(("exists", self.name, index, j), groups)
         return PsiRow({j: float(value) for j, value in row.constant.items()}, columns)
 
@@ -251,16 +214,12 @@ class _Encoder:
         members = [name for group in groups if (name := self._all_of(group)) is not None]
         if len(members) < 2:
             return tuple((name, 1.0) for name in members)
-        self.variables[e] = Variable(e, type=Type.IMPLIED)
-        for i, member in enumerate(members):
-            self.rows.append(Row((e, "or", i), ((e, 1.0), (member, -1.0)), Sense.AT_LEAST, 0.0))
-        terms = ((e, 1.0), *((member, -1.0) for member in members))
-        self.rows.append(Row((e, "only if"), terms, Sense.AT_MOST, 0.0))
+        self._define(e, members, Sense.AT_LEAST, Sense.AT_MOST, 0.0)
         return ((e, 1.0),)
 
     def _all_of(self, group: tuple[tuple[int, str], ...]) -> Name | None:
         names = [self._indicator(*indicator) for indicator in group]
-        members = [name for name in names if name is not None]
+        members: list[Name] = [name for name in names if name is not None]
         if len(members) < len(names):
             return None
         pairs = [pair_name(a[0], b[0], a[1], b[1]) for a, b in pairwise(group)]
@@ -270,20 +229,18 @@ class _Encoder:
             return members[0]
         a: Name = ("and", *members)
         if a not in self.variables:
-            self.variables[a] = Variable(a, type=Type.IMPLIED)
-            for i, member in enumerate(members):
-                self.rows.append(Row((a, "if", i), ((a, 1.0), (member, -1.0)), Sense.AT_MOST, 0.0))
-            terms = ((a, 1.0), *((member, -1.0) for member in members))
-            self.rows.append(Row((a, "and"), terms, Sense.AT_LEAST, 1.0 - len(members)))
+            self._define(a, members, Sense.AT_MOST, Sense.AT_LEAST, 1.0 - len(members))
         return a
 
-
-def _check_size(name: str, rows: Sequence[GroundedRow], used: set[int], max_terms: int) -> None:
-    """Raises an error with the size if an encoding of OR and AND indicators would be too large."""
-    groups = [group for row in rows for j, some in row.any_of.items() if j in used for group in some]
-    terms = sum(3 + 3 * len(group) * (len(group) > 1) for group in groups)
-    if terms > max_terms:
-        raise TooLarge(
-            f"{name!r} needs {len(groups):,} occurrences of n-grams, {terms:,} terms, above the limit of"
-            f" {max_terms:,}; use a smaller n, fewer labels, or raise max_terms."
-        )
+    def _define(self, name: Name, members: Sequence[Name], each: Sense, total: Sense, rhs: float) -> None:
+        """Adds a variable that compares with each member, and with their sum plus `rhs`."""
+        self.variables[name] = Variable(name, type=Type.IMPLIED)
+        for i, member in enumerate(members):
+            self.rows.append(Row((name, "each", i), ((name, 1.0), (member, -1.0)), each, 0.0))
+        terms = ((name, 1.0), *((member, -1.0) for member in members))
+        self.rows.append(Row((name, "total"), terms, total, rhs))
+        if 5 * len(self.rows) > MAX_TERMS:
+            raise TooLarge(
+                f"{self.name!r} needs more than {MAX_TERMS:,} terms for occurrences of n-grams; use a smaller"
+                " n or fewer labels."
+            )

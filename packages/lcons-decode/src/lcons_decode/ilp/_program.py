@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -33,10 +33,9 @@ Factors = Mapping[tuple[Hashable, Hashable], Mapping[tuple[str, str], float]]
 
 
 class Type(StrEnum):
-    """IMPLIED is continuous for the solver, but integral whenever the binary and integer variables are."""
+    """IMPLIED is continuous for the solver, but 0 or 1 whenever the binary variables are."""
 
     BINARY = "binary"
-    INTEGER = "integer"
     IMPLIED = "implied"
     CONTINUOUS = "continuous"
 
@@ -47,6 +46,11 @@ class Sense(StrEnum):
     AT_MOST = "<="
     AT_LEAST = ">="
     EQUAL = "="
+
+    def holds(self, value: float, tolerance: float = 0.0) -> bool:
+        """Whether `value` compares with 0 as stated, within a tolerance."""
+        low = self is Sense.AT_MOST or value >= -tolerance
+        return low and (self is Sense.AT_LEAST or value <= tolerance)
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Program:
     """Variables by name, decisions (name -> label -> the name of its indicator) and rows.
 
     >>> program = graph_program({"city": {"Location": 2.0, "Person": 1.0}})
-    >>> program.indicator("city", "Person"), program.objective({("city", "Person"): 1})
+    >>> program.decisions["city"]["Person"], program.objective({("city", "Person"): 1})
     (('city', 'Person'), 1.0)
     """
 
@@ -94,23 +98,12 @@ class Program:
 
     def __post_init__(self) -> None:
         for row in self.all_rows():
-            self.check_row(row)
-
-    def check_row(self, row: Row) -> None:
-        """Raises an error if a row names an unknown variable, names one twice, or is not finite."""
-        if len(dict(row.terms)) < len(row.terms):
-            raise InvalidInput(f"row {row.name!r} names a variable twice; add up its coefficients.")
-        for name, coefficient in row.terms:
-            if name not in self.variables:
+            coefficients = dict(row.terms)
+            known = len(coefficients) == len(row.terms) and coefficients.keys() <= self.variables.keys()
+            if not known or not all(map(math.isfinite, (row.rhs, *coefficients.values()))):
                 raise InvalidInput(
-                    f"row {row.name!r} names the unknown variable {name!r}; add the variable first."
+                    f"the row {row.name!r} needs finite coefficients of distinct variables of the program."
                 )
-            if not math.isfinite(coefficient):
-                raise InvalidInput(
-                    f"row {row.name!r} has the coefficient {coefficient} for {name!r}; it must be finite."
-                )
-        if not math.isfinite(row.rhs):
-            raise InvalidInput(f"row {row.name!r} has the right-hand side {row.rhs}; it must be finite.")
 
     def all_rows(self) -> Iterable[Row]:
         """The equation of every decision, then the rows."""
@@ -120,21 +113,15 @@ class Program:
         yield from self.rows
 
     @cached_property
-    def free(self) -> tuple[Name, ...]:
-        """The binary and integer variables that belong to no decision."""
-        owned = {name for labels in self.decisions.values() for name in labels.values()}
-        whole = (Type.BINARY, Type.INTEGER)
-        return tuple(v.name for v in self.variables.values() if v.type in whole and v.name not in owned)
+    def decision_of(self) -> dict[Name, Hashable]:
+        """The decision of each indicator."""
+        return {name: decision for decision, labels in self.decisions.items() for name in labels.values()}
 
-    def indicator(self, decision: Hashable, label: str) -> Name:
-        """The variable that is 1 iff the decision has the label."""
-        labels = self.decisions.get(decision)
-        if labels is None or label not in labels:
-            raise InvalidInput(
-                f"the program has no decision {decision!r} with label {label!r};"
-                f" {'the labels are ' + ', '.join(labels) if labels else 'add the decision first'}."
-            )
-        return labels[label]
+    @property
+    def free(self) -> list[Name]:
+        """The binary variables that belong to no decision."""
+        binaries = (v.name for v in self.variables.values() if v.type is Type.BINARY)
+        return [name for name in binaries if name not in self.decision_of]
 
     def labels(self, values: Values) -> dict[Hashable, str]:
         """The label of every decision in a solution."""
@@ -149,19 +136,13 @@ class Program:
 
     def extended(self, variables: Iterable[Variable] = (), rows: Iterable[Row] = ()) -> Program:
         """The program with more variables and rows; those that it already has are not added again."""
-        known, added = dict(self.variables), {row.name: row for row in self.rows}
-        for variable in variables:
-            if known.setdefault(variable.name, variable) != variable:
-                raise InvalidInput(f"there are two different variables {variable.name!r}; rename one.")
-        for row in rows:
-            if added.setdefault(row.name, row) != row:
-                raise InvalidInput(f"there are two different rows {row.name!r}; rename one.")
-        return Program(known, self.decisions, tuple(added.values()))
-
-    def without_objective(self) -> Program:
-        """The program with an objective of 0, to find out whether it has a solution."""
-        variables = {name: replace(v, objective=0.0) for name, v in self.variables.items()}
-        return replace(self, variables=variables)
+        all_variables: dict[Name, Any] = dict(self.variables)
+        all_rows: dict[Name, Any] = {row.name: row for row in self.rows}
+        for known, added in ((all_variables, variables), (all_rows, rows)):
+            for item in added:
+                if known.setdefault(item.name, item) != item:
+                    raise InvalidInput(f"the program has another part named {item.name!r}; rename one.")
+        return Program(all_variables, self.decisions, tuple(all_rows.values()))
 
 
 def graph_program(decisions: Mapping[Any, Mapping[str, float]], factors: Factors | None = None) -> Program:
@@ -175,20 +156,26 @@ def graph_program(decisions: Mapping[Any, Mapping[str, float]], factors: Factors
     for decision, labels in decisions.items():
         if not labels:
             raise InvalidInput(f"decision {decision!r} has no labels; pass at least one.")
-        chosen[decision] = {label: _indicator_name(decision, label) for label in labels}
+        prefix = decision if isinstance(decision, tuple) else (decision,)
+        chosen[decision] = {label: (*prefix, label) for label in labels}
         for label, score in labels.items():
             _add(variables, chosen[decision][label], score, Type.BINARY)
     rows: list[Row] = []
     for (a, b), scores in (factors or {}).items():
-        _check_factor(a, b, scores, chosen)
-        if any(scores.values()):
-            _add_factor(variables, rows, (a, b), scores, chosen)
+        known = a != b and a in chosen and b in chosen
+        if not known or any(x not in chosen[a] or y not in chosen[b] for x, y in scores):
+            raise InvalidInput(f"the factor on {a!r} and {b!r} needs labels of two different decisions.")
+        if not any(scores.values()):
+            continue
+        pairs = {(x, y): pair_name(a, b, x, y) for x in chosen[a] for y in chosen[b]}
+        for pair, name in pairs.items():
+            _add(variables, name, scores.get(pair, 0.0), Type.IMPLIED)
+        for side, decision in enumerate((a, b)):
+            for label, indicator in chosen[decision].items():
+                members = ((name, 1.0) for pair, name in pairs.items() if pair[side] == label)
+                consistent = ("consistent", a, b, decision, label)
+                rows.append(Row(consistent, ((indicator, -1.0), *members), Sense.EQUAL, 0.0))
     return Program(variables, chosen, tuple(rows))
-
-
-def holds(sense: Sense, value: float, rhs: float) -> bool:
-    """Whether `value sense rhs`."""
-    return {Sense.AT_MOST: value <= rhs, Sense.AT_LEAST: value >= rhs, Sense.EQUAL: value == rhs}[sense]
 
 
 def pair_name(a: Hashable, b: Hashable, label_a: str, label_b: str) -> Name:
@@ -196,54 +183,10 @@ def pair_name(a: Hashable, b: Hashable, label_a: str, label_b: str) -> Name:
     return ("pair", a, b, label_a, label_b)
 
 
-def _indicator_name(decision: Hashable, label: str) -> Name:
-    return (*decision, label) if isinstance(decision, tuple) else (decision, label)
-
-
 def _add(variables: dict[Name, Variable], name: Name, score: float, type_: Type) -> None:
-    if name in variables:
-        raise InvalidInput(f"two parts of the program would have the name {name!r}; rename a decision.")
-    if math.isnan(score) or score == math.inf:
-        raise InvalidInput(f"the score of {name!r} must not be NaN or +inf (-inf forbids), found {score}.")
+    if name in variables or math.isnan(score) or score == math.inf:
+        raise InvalidInput(f"{name!r} needs a name of its own and a score below +inf, found {score}.")
     forbidden = score == -math.inf
     variables[name] = Variable(
         name, 0.0 if forbidden else float(score), high=float(not forbidden), type=type_
     )
-
-
-def _check_factor(
-    a: Hashable,
-    b: Hashable,
-    scores: Mapping[tuple[str, str], float],
-    chosen: Mapping[Hashable, Mapping[str, Name]],
-) -> None:
-    if a not in chosen or b not in chosen or a == b:
-        raise InvalidInput(
-            f"expected a factor on two different decisions, found {a!r} and {b!r}; add the decisions first."
-        )
-    for label_a, label_b in scores:
-        if label_a not in chosen[a] or label_b not in chosen[b]:
-            raise InvalidInput(
-                f"the factor on {a!r} and {b!r} scores ({label_a!r}, {label_b!r}), which are not labels of"
-                " these decisions; drop that score or add the labels."
-            )
-
-
-def _add_factor(
-    variables: dict[Name, Variable],
-    rows: list[Row],
-    factor: tuple[Hashable, Hashable],
-    scores: Mapping[tuple[str, str], float],
-    chosen: Mapping[Hashable, Mapping[str, Name]],
-) -> None:
-    """Adds pair variables with both consistency equations; they are integral whenever the indicators are."""
-    a, b = factor
-    for label_a in chosen[a]:
-        for label_b in chosen[b]:
-            name = pair_name(a, b, label_a, label_b)
-            _add(variables, name, scores.get((label_a, label_b), 0.0), Type.IMPLIED)
-    for side, own, others in ((0, a, b), (1, b, a)):
-        for label, indicator in chosen[own].items():
-            pairs = [(label, other) if side == 0 else (other, label) for other in chosen[others]]
-            terms = [(pair_name(a, b, *pair), 1.0) for pair in pairs]
-            rows.append(Row(("consistent", a, b, own, label), ((indicator, -1.0), *terms), Sense.EQUAL, 0.0))

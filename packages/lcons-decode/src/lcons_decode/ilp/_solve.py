@@ -2,51 +2,40 @@
 
     repeat:  solve;  check the rounded solution exactly
              accepted                      -> done
-             rejected, form CUTS           -> add the row of S* for each rejected psi row
+             rejected, form cuts           -> add the row of S* for each rejected psi row
              rejected, nothing to add      -> add a no-good row over the decisions, and count it
 
-With the form AUTO, a program without rows of its own is first solved part by part (`_parts.py`): if one of
-its 33 best solutions satisfies all constraints, the first that does is the best, and no solver is asked.
-
 A solver works with tolerances, so its solution may violate a learned row by less than the tolerance; the
-verdict of the network decides. Only for the claim that no better solution exists is the solver trusted.
-INFEASIBLE comes with the constraints that clash (`find_clash`). The solver breaks ties, not the label order.
+network decides on psi of the decoded structure, whatever the form. The program's own rows are decided without
+rounding, too, unless they have continuous variables. Only for the claim that no better solution exists is the
+solver trusted. The solver breaks ties, not the label order.
+
+INFEASIBLE comes with constraints that clash, found by a deletion filter: it drops one constraint after the
+other, and leaves out those without which the program is still infeasible. Each of the set that is left is
+needed for the clash; a smaller set may exist.
 
 Paper: Sec. 4 and Appendices B, C decode by integer programs. Not in the paper: the checks, no-good rows,
-hinges.
+hinges, clashes.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lcons_core import LconsError
+from lcons_core import Floats, Form, LconsError, SparsePsi, read_form
 from lcons_decode._result import Status, Violation
-from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver, check_solver, read_solver
-from lcons_decode.ilp._check import Check, check, find_clash, no_good, rounded
-from lcons_decode.ilp._forms import (
-    MAX_TERMS,
-    Form,
-    check_names,
-    cut,
-    encode,
-    read_form,
-    slack_name,
-)
-from lcons_decode.ilp._grounded import Grounded
-from lcons_decode.ilp._parts import best_accepted, best_of_parts
-from lcons_decode.ilp._program import Name, Program, graph_program
-from lcons_decode.kernels._arrays import Floats, Ints
+from lcons_decode.ilp._encode import FORMS, cut, encode, slack_name
+from lcons_decode.ilp._ground import Grounded
+from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values
+from lcons_decode.ilp._solver import Answer, Solver, optimise, read_solver
 
-MAX_ROUNDS = 10_000
-# Of the best solutions without constraints, so many are tried before a solver is asked.
-MOST_TRIED = 32
+FAR_FROM_INTEGRAL = 1e-3
 SLACK_TOLERANCE = 1e-7
 
 
@@ -55,7 +44,8 @@ class Assignment:
     """The label of every decision, the score (with hinges), status, stats; `values` of the free variables.
 
     `violations` are the hinges with a cost. Without a solution, the labels are empty and the score is -inf;
-    if the status is INFEASIBLE, stats["clash"] names the constraints that cannot hold together.
+    if the status is INFEASIBLE, stats["clash"] names the constraints that cannot hold together: () if the
+    program alone has no solution, None if the time limit was reached before they were found.
     """
 
     labels: Mapping[Hashable, str]
@@ -74,163 +64,145 @@ def solve(
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
     explain: bool = True,
-    max_terms: int = MAX_TERMS,
 ) -> Assignment:
-    """The best assignment that satisfies every row and every constraint.
+    """The best assignment that satisfies every row and every constraint; form: see `_encode.py`.
 
+    >>> from lcons_decode.ilp import graph_program
     >>> solve(graph_program({"city": {"Location": 2.0, "Person": 1.0}})).labels
     {'city': 'Location'}
     """
     deadline = None if time_limit is None else time.perf_counter() + time_limit
-    search = Search(program, constraints, read_form(form), read_solver(solver), deadline, max_terms)
-    result = search.run()
+    search = _Search(read_form(form, FORMS), read_solver(solver), deadline)
+    result = search.run(program, constraints)
     if result.status is Status.INFEASIBLE and explain:
-
-        def feasible(some: Program, kept: Sequence[Grounded]) -> bool | None:
-            found = Search(some.without_objective(), kept, search.form, search.solver, deadline, max_terms)
-            return {Status.OPTIMAL: True, Status.INFEASIBLE: False}.get(found.run().status)
-
-        hard = [grounded for grounded in constraints if grounded.weight is None]
-        stats = {**result.stats, "clash": find_clash(program, hard, feasible)}
-        return Assignment({}, -math.inf, Status.INFEASIBLE, stats)
+        clash = search.clash(program, [grounded for grounded in constraints if grounded.weight is None])
+        return replace(result, stats={**result.stats, "clash": clash})
     return result
 
 
-def label_pairs_by_ilp(unary: Floats, best: Floats, solver: Solver | str = Solver.CBC) -> Ints:
-    """The labels with the largest sum of unary (n, L) and pair values (n, n, L, L), for i < j.
+class Check(NamedTuple):
+    """Whether a solution satisfies the program and all hard constraints; the (constraint, psi row) that are
+    rejected; the cost max(0, -margin) of hinges; psi of each constraint."""
 
-    >>> best = np.zeros((2, 2, 2, 2))
-    >>> best[0, 1] = [[0, 1], [2, 0]]
-    >>> label_pairs_by_ilp(np.zeros((2, 2)), best).tolist()
-    [1, 0]
-    """
-    n, L = unary.shape
-    names = [str(label) for label in range(L)]
-    decisions = {i: dict(zip(names, map(float, unary[i]), strict=True)) for i in range(n)}
-    factors: dict[tuple[Hashable, Hashable], dict[tuple[str, str], float]] = {
-        (i, j): {(names[a], names[b]): float(best[i, j, a, b]) for a in range(L) for b in range(L)}
-        for i in range(n)
-        for j in range(i + 1, n)
-    }
-    found = solve(graph_program(decisions, factors), solver=solver)
-    if found.status is not Status.OPTIMAL:
-        raise LconsError(
-            f"the integer program of {n} candidates ended with status {found.status}; use fewer candidates."
-        )
-    return np.array([int(found.labels[i]) for i in range(n)], dtype=np.int64)
+    accepted: bool
+    rejected: list[tuple[int, int]]
+    hinges: dict[tuple[int, int], float]
+    psi: list[Floats]
 
 
-class Search:
-    """One run of the loop: a model, the rows added to it, and counts."""
+def check(program: Program, constraints: Sequence[Grounded], values: Values) -> Check:
+    """What a solution of rounded values breaks; `program` must not contain the rows of any form."""
+    rejected: list[tuple[int, int]] = []
+    hinges: dict[tuple[int, int], float] = {}
+    psis = [psi.dense() if isinstance(psi := g.psi(values), SparsePsi) else psi for g in constraints]
+    for c, (grounded, psi) in enumerate(zip(constraints, psis, strict=True)):
+        accepted = grounded.network.accepts(psi) if len(psi) else np.ones(0, np.bool_)
+        for i in np.flatnonzero(~accepted).tolist():
+            if grounded.weight is None:
+                rejected.append((c, i))
+            else:
+                hinges[c, i] = float(-grounded.network.rational_margin(psi[i]))
+    holds = all(row_holds(program, row, values) for row in program.all_rows())
+    return Check(holds and not rejected, rejected, hinges, psis)
 
-    def __init__(
-        self,
-        program: Program,
-        constraints: Sequence[Grounded],
-        form: Form,
-        solver: Solver,
-        deadline: float | None,
-        max_terms: int = MAX_TERMS,
-    ) -> None:
-        self.program, self.constraints, self.form, self.solver = program, constraints, form, solver
-        self.deadline = deadline
-        self.max_terms = max_terms
-        check_solver(solver)
-        check_names(constraints)
-        self.full = program
-        self.forms: Mapping[str, int] = {}
-        self.cuts: set[Name] = set()
-        self.rounds = self.no_goods = 0
 
-    def run(self) -> Assignment:
+def row_holds(program: Program, row: Row, values: Values) -> bool:
+    """Whether a row holds at 0/1 values, exactly; a row with continuous variables is left to the solver."""
+    if any(program.variables[name].type is Type.CONTINUOUS for name, _ in row.terms):
+        return True
+    # fsum is correctly rounded, so it has the sign of the exact sum.
+    return row.sense.holds(math.fsum([*(c for name, c in row.terms if values.get(name)), -row.rhs]))
+
+
+def no_good(program: Program, values: Values, number: int) -> Row:
+    """The row that cuts off one solution: at least one decision or free binary variable differs."""
+    labels = program.labels(values)
+    chosen = [program.decisions[decision][label] for decision, label in labels.items()]
+    free = [(name, 1.0 if values.get(name) else -1.0) for name in program.free]
+    ones = len(chosen) + sum(c > 0 for _, c in free)
+    return Row(("no good", number), (*((name, 1.0) for name in chosen), *free), Sense.AT_MOST, ones - 1.0)
+
+
+def _rounded(program: Program, values: Values) -> dict[Name, float]:
+    """The values that are not 0, rounded unless they are continuous."""
+    clean: dict[Name, float] = {}
+    for name, value in values.items():
+        nearest = value if program.variables[name].type is Type.CONTINUOUS else float(round(value))
+        if abs(nearest - value) > FAR_FROM_INTEGRAL:
+            raise LconsError(f"the solver returned {value} for {name!r}, which is 0 or 1; try the other one.")
+        if nearest:
+            clean[name] = nearest
+    return clean
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The loop of solving and checking."""
+
+    form: Form
+    solver: Solver
+    deadline: float | None
+
+    def run(self, program: Program, constraints: Sequence[Grounded]) -> Assignment:
         """Solves until a solution is accepted, no solution is left, or the time limit is reached."""
-        if self.form is Form.AUTO and (found := self._without_constraints()) is not None:
-            return found
-        encoded = encode(self.program, self.constraints, self.form, self.max_terms)
-        self.full, self.forms = encoded.program, encoded.forms
-        self.model = MipModel(self.full, self.solver)
-        answer = Answer(Found.NOTHING)
-        while self.rounds < MAX_ROUNDS:
-            self.rounds += 1
-            answer = self.model.optimise(self._remaining())
-            if answer.found is Found.INFEASIBLE:
-                return self._nothing(Status.INFEASIBLE, answer)
-            if answer.found is Found.NOTHING:
+        full, forms = encode(program, constraints, self.form)
+        added: dict[Name, Row] = {}
+        no_goods = rounds = 0
+        while True:
+            rounds += 1
+            answer = optimise(full, list(added.values()), self.solver, self.deadline)
+            counts = {"rounds": rounds, "cuts": len(added) - no_goods, "no_goods": no_goods}
+            stats: dict[str, Any] = {"forms": forms, **counts, "bound": answer.bound}
+            if answer.status is not Status.OPTIMAL and not answer.values:
+                return Assignment({}, -math.inf, answer.status, stats)
+            values = _rounded(full, answer.values)
+            verdict = check(program, constraints, values)
+            cuts = {row.name: row for row in self._cuts(constraints, verdict, answer)}
+            if not cuts.keys() <= added.keys():
+                added |= cuts
+            elif not verdict.accepted:
+                added["no good", no_goods] = no_good(program, values, no_goods)
+                no_goods += 1
+            else:
                 break
-            values = rounded(self.full, answer.values)
-            verdict = check(self.program, self.constraints, values)
-            if not self._add_rows(verdict, values, answer):
-                return self._accepted(verdict, values, answer)
-        return self._nothing(Status.TIME_LIMIT, answer)
-
-    def _without_constraints(self) -> Assignment | None:
-        """The best solution, if it is known without a solver: one of the best without constraints."""
-        values = best_of_parts(self.program)
-        if values is None:
-            return None
-        verdict = check(self.program, self.constraints, values)
-        if verdict.rejected and not verdict.broken_rows:
-            values = best_accepted(self.program, self.constraints, values, verdict.rejected, MOST_TRIED)
-            if values is None:
-                return None
-            verdict = check(self.program, self.constraints, values)
-        if verdict.broken_rows or verdict.rejected or verdict.hinges:
-            return None
-        answer = Answer(Found.OPTIMAL, bound=self.program.objective(values))
-        return self._accepted(verdict, values, answer)
-
-    def _add_rows(self, verdict: Check, values: dict[Name, float], answer: Answer) -> bool:
-        """Adds rows that cut off a wrong solution; returns False if the solution is right."""
-        added = False
-        if self.form is Form.CUTS:
-            wanted = [*verdict.rejected, *self._underpaid(verdict, answer)]
-            for c, i in wanted:
-                row = cut(self.constraints[c], i, verdict.psi[c][i])
-                if row.name not in self.cuts:
-                    self.cuts.add(row.name)
-                    self.model.add(row)
-                    added = True
-        if not added and not verdict.accepted:
-            self.model.add(no_good(self.program, values, self.no_goods))
-            self.no_goods += 1
-            added = True
-        return added
-
-    def _underpaid(self, verdict: Check, answer: Answer) -> list[tuple[int, int]]:
-        """The hinges that cost more than in the model."""
-        return [
-            (c, i)
-            for (c, i), hinge in verdict.hinges.items()
-            if answer.values[slack_name(self.constraints[c], i)] < hinge - SLACK_TOLERANCE * (1.0 + hinge)
-        ]
-
-    def _accepted(self, verdict: Check, values: dict[Name, float], answer: Answer) -> Assignment:
-        status = Status.OPTIMAL if answer.found is Found.OPTIMAL else Status.TIME_LIMIT
-        own = {name: value for name, value in values.items() if name in self.program.variables}
-        penalty = verdict.penalty(self.constraints)
-        violations = tuple(
-            Violation(self.constraints[c].name, self.constraints[c].positions[i]) for c, i in verdict.hinges
+        costs = [(constraints[c].weight or 0.0) * hinge for (c, _), hinge in verdict.hinges.items()]
+        score = program.objective({v: x for v, x in values.items() if v in program.variables}) - math.fsum(
+            costs
         )
-        free = {name: own.get(name, 0.0) for name in self.program.free}
-        labels = self.program.labels(values)
-        stats = {**self._stats(answer), "penalty": penalty}
-        return Assignment(labels, self.program.objective(own) - penalty, status, stats, violations, free)
+        violations = (Violation(constraints[c].name, constraints[c].positions[i]) for c, i in verdict.hinges)
+        free = {name: values.get(name, 0.0) for name in program.free}
+        stats = {**stats, "penalty": math.fsum(costs)}
+        return Assignment(program.labels(values), score, answer.status, stats, tuple(violations), free)
 
-    def _nothing(self, status: Status, answer: Answer) -> Assignment:
-        return Assignment({}, -math.inf, status, self._stats(answer))
+    def clash(self, program: Program, constraints: Sequence[Grounded]) -> tuple[str, ...] | None:
+        """The names of hard constraints and of row groups that clash."""
+        flat = {name: replace(variable, objective=0.0) for name, variable in program.variables.items()}
 
-    def _stats(self, answer: Answer) -> dict[str, Any]:
-        return {
-            "solver": str(self.solver),
-            "form": str(self.form),
-            "forms": self.forms,
-            "variables": len(self.full.variables),
-            "rows": len(self.full.rows) + len(self.full.decisions) + len(self.cuts) + self.no_goods,
-            "rounds": self.rounds,
-            "cuts": len(self.cuts),
-            "no_goods": self.no_goods,
-            "bound": answer.bound,
-        }
+        def status(names: Sequence[str]) -> Status:
+            rows = tuple(row for row in program.rows if row.group is None or row.group in names)
+            some = [grounded for grounded in constraints if grounded.name in names]
+            return self.run(Program(flat, program.decisions, rows), some).status
 
-    def _remaining(self) -> float | None:
-        return None if self.deadline is None else self.deadline - time.perf_counter()
+        groups = dict.fromkeys(row.group for row in program.rows if row.group is not None)
+        needed = [*groups, *(grounded.name for grounded in constraints)]
+        if status([]) is Status.INFEASIBLE:
+            return ()
+        for name in needed[::]:
+            without = [other for other in needed if other != name]
+            outcome = status(without)
+            if outcome is Status.INFEASIBLE:
+                needed = without
+            elif outcome is not Status.OPTIMAL:
+                return None
+        return tuple(needed)
+
+    def _cuts(self, constraints: Sequence[Grounded], verdict: Check, answer: Answer) -> Iterator[Row]:
+        """The rows that rejected psi rows, and hinges that cost more than in the model, break."""
+        if self.form is not Form.CUTS:
+            return
+        for (c, i), hinge in verdict.hinges.items():
+            slack = answer.values[slack_name(constraints[c], i)]
+            if slack < hinge - SLACK_TOLERANCE * (1.0 + hinge):
+                yield cut(constraints[c], i, verdict.psi[c][i])
+        for c, i in verdict.rejected:
+            yield cut(constraints[c], i, verdict.psi[c][i])

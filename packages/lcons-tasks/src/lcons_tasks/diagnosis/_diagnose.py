@@ -107,7 +107,7 @@ def diagnose(
     constraint nor the model was trained on: sentences, structures or tables of psi vectors
     (`lcons_tasks.own_data`). `predictions` are the answers of the model on these, without constraints: the
     labels of each sentence, the tuples of each structure, or one vector per valid row. `negatives` is the
-    source of negatives of the constraint, as in `lcons_core.make_examples`; by default the source in its
+    source of negatives of the constraint, as in `lcons_core.Recipe`; by default the source in its
     provenance, or else the paper's for its feature. Invalid rows of a table replace them. `progress` is
     called with (done, total).
     """

@@ -11,7 +11,7 @@ training, Viterbi and beam.
 
 Differs from the paper: its beam adds log-softmaxed scores and no stop score, which is not what it trains.
 
-Paper: Appendix E: learning rates and decays of `lcons_core.learn._settings.BASE_GRIDS`, at most 300 epochs.
+Paper: Appendix E: learning rates and decays of `lcons run chunking --tune`, at most 300 epochs.
 The rate at step t is rate / (1 + decay * t). Training uses one thread and one seed, so it is reproducible bit
 for bit.
 """

@@ -140,11 +140,10 @@ def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Ta
     source = str(recipe.negatives)
     if making is not None:
         making(source, made.size, made.size * feature.space.d / CHECKED)
-    examples = LabelledExamples.of(feature.space, positives, made.collect(), recipe.min_support)
+    examples = LabelledExamples.of(feature.space, positives, made.collect())
     needed = None
     if isinstance(feature, SequenceFeature) and isinstance(recipe.evidence, float):
-        known = None if valid.outside else values
-        examples, needed = sort_negatives(feature, data.instances, examples, recipe.evidence, known)
+        examples, needed = sort_negatives(feature, values, examples, recipe.evidence)
     return Task(recipe, feature, examples, source, valid, seen, needed=needed)
 
 

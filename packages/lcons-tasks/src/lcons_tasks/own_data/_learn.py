@@ -37,7 +37,7 @@ from lcons_core import (
     SparsePsi,
     explain,
 )
-from lcons_core.learn import AUTO, DOUBLED, UNSEEN, Before, Fitted, Progress, fold
+from lcons_core.learn import AUTO, DOUBLED, UNSEEN, Fitted, Progress, fold
 from lcons_core.reason import Box, Rule, TypeRule
 from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
@@ -150,7 +150,6 @@ def learn(
     rules: int = 20,
     progress: Callable[[Progress], None] | None = None,
     making: Making | None = None,
-    before: Before | None = None,
     judging: Callable[[int, int], None] | None = None,
 ) -> Learned:
     """The constraint that the data obey.
@@ -158,7 +157,7 @@ def learn(
     Without a recipe, windows of labels need evidence. `folds`: without held-out data, this many contiguous
     folds of the data judge; `judging` is called with the number of each and their number before it is learned
     without. `making` is called before negatives are made, with their source, the most that it may make and
-    the seconds that it needs; `before` is called with the examples and the learner before each training.
+    the seconds that it needs.
 
     >>> from lcons_core import Recipe
     >>> from lcons_tasks.own_data import Structures, learn
@@ -173,7 +172,7 @@ def learn(
     if held_out is not None:
         # Errors of held-out data come before the work.
         _held_out_parts(task, data, held_out)
-    fit = _fitted(data, task, chosen, progress, before)
+    fit = _fitted(data, task, chosen, progress)
     training = judge(fit.constraint, data, task.valid, fit.known)
     judged, held = None, []
     if held_out is not None:
@@ -223,14 +222,13 @@ def _fitted(
     task: Task,
     recipe: Recipe,
     progress: Callable[[Progress], None] | None,
-    before: Before | None,
 ) -> _Fit:
     doubled = recipe.hidden == AUTO and task.negatives == UNSEEN
     training = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
     with warnings.catch_warnings():
         # Stored as `Learned.fit_warning`.
         warnings.simplefilter("ignore", FitWarning)
-        found = training.learn_examples(task.examples, task.feature, progress=progress, before=before)
+        found = training.learn_examples(task.examples, task.feature, progress=progress)
     vectors = (task.seen, task.examples.positives, task.examples.negatives)
     return _Fit(data, task, found, Known(*(set(rows.psi.row_keys()) for rows in vectors)))
 
@@ -265,7 +263,7 @@ def _judged_by_folds(
         if judging is not None:
             judging(number, len(pairs))
         try:
-            fit = _fitted(rest, _task(rest, recipe, None), recipe, progress, None)
+            fit = _fitted(rest, _task(rest, recipe, None), recipe, progress)
         except InvalidInput:
             # The rest is too small for the feature or the search; the other folds still judge.
             continue

@@ -14,7 +14,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from lcons_core.learn import BASE_GRIDS
 from lcons_decode.chains import viterbi_ids
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.chunking._answers import Cell, corpus_and_vectors
@@ -25,6 +24,7 @@ from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._sequences import Part
 
 SEED = 1
+RATES, DECAYS = (0.01, 0.05, 0.001, 0.005), (1e-5, 1e-6)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class Trial:
 
 def trials(corpus: str, ratios: Sequence[float]) -> list[Trial]:
     """The grid at every ratio, with the largest ratio first because it takes longest."""
-    grid = BASE_GRIDS["chunking"]
-    pairs = list(product(grid.learning_rate, grid.decay))
+    pairs = list(product(RATES, DECAYS))
     return [
         Trial(corpus, ratio, rate, decay) for ratio in sorted(ratios, reverse=True) for rate, decay in pairs
     ]

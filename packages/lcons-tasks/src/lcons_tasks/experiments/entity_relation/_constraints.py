@@ -38,7 +38,6 @@ from lcons_core import (
     save,
 )
 from lcons_core.features import Tuples
-from lcons_core.learn import ER_HIDDEN
 from lcons_decode import RelationRules
 from lcons_decode.kernels import Floats
 from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
@@ -59,8 +58,12 @@ FEATURES: Mapping[str, Tuples] = MappingProxyType(
 # Whether a passage has some relation.
 SENTENCE = Tuples(("relations",), (("none", "some"),))
 
+# The paper does not search K: it states one K per feature.
+HIDDEN: Mapping[str, int] = MappingProxyType(
+    {"source-relation": 2, "relation-target": 2, "relation-relation": 1}
+)
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {name: Recipe(feature, hidden=ER_HIDDEN[name], name=name) for name, feature in FEATURES.items()}
+    {name: Recipe(feature, hidden=HIDDEN[name], name=name) for name, feature in FEATURES.items()}
 )
 
 # The designed constraints: relation -> (source, target); the reverse of each is NoRel.
@@ -98,7 +101,7 @@ def designed() -> dict[str, LearnedConstraint]:
 
 
 def learned(
-    passages: Sequence[Labelled], min_support: int = 2, seed: int = 0, hidden: Mapping[str, int] = ER_HIDDEN
+    passages: Sequence[Labelled], min_support: int = 2, seed: int = 0, hidden: Mapping[str, int] = HIDDEN
 ) -> dict[str, LearnedConstraint]:
     """The three constraints learned from labelled passages, by feature. If all combinations of a feature are
     valid, its constraint accepts everything."""
