@@ -15,7 +15,7 @@ from lcons_core import ConstraintLearner, InvalidInput, LconsError, LearnedConst
 from lcons_core.features import NgramLabels
 from lcons_core.reason import Outcome, completions, explain_rejected
 from lcons_core.testing import check_theorem1
-from lcons_core.torch import RectifierModule, expected_penalty
+from lcons_core.torch import expected_penalty
 
 FEATURE = NgramLabels(("A", "B"), 2)
 SPACE = FEATURE.space
@@ -77,7 +77,6 @@ FORMS: dict[str, Callable[[Any], Any]] = {
         core.compile_masks(LearnedConstraint(NETWORK, SPACE, FEATURE), given).masks().tolist()
     ),
     "LearnedConstraint": lambda given: LearnedConstraint(given, SPACE).network,
-    "RectifierModule.from_network": lambda given: RectifierModule.from_network(given).to_network(),
 }
 
 # Forms that need names or a feature, so that only constraints work.
@@ -140,18 +139,6 @@ def test_names_that_are_missing_are_asked_for(form: str) -> None:
     }
     with pytest.raises(LconsError):
         call[form]()
-
-
-def test_a_module_of_a_conjunction_has_its_margin_and_learns_all_of_its_parts() -> None:
-    module = RectifierModule.from_network(CONJUNCTION)
-    psi = np.random.default_rng(0).normal(size=(50, 4))
-    found = module(torch.from_numpy(psi))
-    np.testing.assert_allclose(found.detach().numpy(), CONJUNCTION.margin(psi), atol=1e-12)
-    found.sum().backward()
-    assert all(bool(part.any()) for part in torch.split(module.W.grad, module.parts))
-    assert "parts=(2, 1)" in repr(module)
-    with pytest.raises(InvalidInput):
-        RectifierModule(4, 3, parts=(2, 2))
 
 
 def test_the_outcome_of_compare_is_a_proof_for_a_learner() -> None:

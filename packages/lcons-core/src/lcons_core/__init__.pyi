@@ -15,8 +15,6 @@ from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
-from lcons_core._coded import CodedColumn as CodedColumn
-from lcons_core._columns import space_of_columns as space_of_columns
 from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import as_constraint as as_constraint
 from lcons_core._document import load as load
@@ -30,6 +28,7 @@ from lcons_core._errors import NotFitted as NotFitted
 from lcons_core._errors import TooLarge as TooLarge
 from lcons_core._errors import Unsupported as Unsupported
 from lcons_core._instance import WORD as WORD
+from lcons_core._instance import CodedColumn as CodedColumn
 from lcons_core._instance import Instance as Instance
 from lcons_core._instance import read_instance as read_instance
 from lcons_core._instance import read_instances as read_instances
@@ -54,6 +53,7 @@ from lcons_core._schemes import chunks as chunks
 from lcons_core._schemes import detect_scheme as detect_scheme
 from lcons_core._schemes import iob2 as iob2
 from lcons_core._space import FeatureSpace as FeatureSpace
+from lcons_core._space import space_of_columns as space_of_columns
 from lcons_core._tables import NamedRows as NamedRows
 from lcons_core._tables import named_rows as named_rows
 from lcons_core._tables import rows_table as rows_table

@@ -4,10 +4,8 @@ A sum of multiples of 2^-q whose absolute terms add up to less than 2^(53-q) is 
 order. Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over
 integral psi every margin and every subset sum of Theorem 1 is then exact if K * d * max|psi| < 2^23. For
 other weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other
-values are computed again as rationals.
-
-A float is a rational whose denominator is a power of two, so `W psi + b` is an integer after scaling by a
-power of two: `exact_values` returns it.
+values are computed again as integers: a float is a rational whose denominator is a power of two, so
+`W psi + b` times 2^q is an integer (`exact_values`).
 
 No number that enters lcons (weights, psi, scores) exceeds `LARGEST_MAGNITUDE`: then products and sums of
 float64 never overflow, and no NaN or infinity arises that a comparison could take for a verdict.
@@ -37,10 +35,6 @@ LARGEST_MAGNITUDE = 2.0**200  # about 1.6e60, above every float32
 _MANTISSA = 53
 
 
-# The most dimensions of an array in every supported version of numpy.
-_MOST_DIMENSIONS = 32
-
-
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """`array` itself, which becomes read-only."""
     array.flags.writeable = False
@@ -53,56 +47,43 @@ def unravelled(flat: NDArray[np.int64], lengths: Sequence[int]) -> NDArray[np.in
     >>> unravelled(np.array([0, 5]), [2, 3]).tolist()
     [[0, 0], [1, 2]]
     """
-    if len(lengths) <= _MOST_DIMENSIONS:
-        return np.stack(np.unravel_index(flat, tuple(lengths)), axis=1).astype(np.int64)
-    found = np.zeros((len(flat), len(lengths)), dtype=np.int64)
-    for i in reversed(np.flatnonzero(np.array(lengths) > 1)):
-        flat, found[:, i] = np.divmod(flat, lengths[i])
-    return found
+    indices = np.empty((len(flat), len(lengths)), dtype=np.int64)
+    for i in reversed(range(len(lengths))):
+        flat, indices[:, i] = np.divmod(flat, lengths[i])
+    return indices
 
 
 def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
     """`value` as float64, checked to be numeric, finite, at most `LARGEST_MAGNITUDE`, of `ndim` dimensions;
     copied only if needed."""
     try:
-        found = np.asarray(value)
-        if found.dtype.kind not in "biufO":
-            raise TypeError(f"dtype {found.dtype}")
-        array = found.astype(np.float64, copy=False)
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"dtype {array.dtype}")
+        array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"{name} must be an array of numbers, found {type(value).__name__} ({error});"
-            f" pass a numeric array with {ndim} dimension(s)."
-        ) from None
+        raise InvalidInput(f"{name} must be an array of numbers ({error}).") from None
     if array.ndim != ndim:
-        raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
-    if array.max(initial=0.0) <= LARGEST_MAGNITUDE and array.min(initial=0.0) >= -LARGEST_MAGNITUDE:
-        return array
-    if not np.isfinite(array).all():
-        raise InvalidInput(
-            f"{name} must be finite, found {int((~np.isfinite(array)).sum())} NaN or infinite value(s);"
-            " replace or drop them."
-        )
-    check_magnitude(array, name)
+        raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}.")
+    if not _moderate(array):
+        if not np.isfinite(array).all():
+            raise InvalidInput(f"{name} must be finite, found NaN or infinite values.")
+        check_magnitude(array, name)
     return array
 
 
 def check_magnitude(array: Floats, name: str) -> None:
     """Raises `InvalidInput` if an entry is so large that sums could overflow; infinities are not checked."""
-    largest = _largest(array, True)
-    if not np.isfinite(largest):
-        largest = _largest(array, np.isfinite(array))
-    if largest > LARGEST_MAGNITUDE:
-        raise InvalidInput(
-            f"{name} must be at most 2^200 (about {LARGEST_MAGNITUDE:.1e}) in magnitude, because larger sums"
-            f" could overflow, found {largest:.3g}; scale it down."
-        )
+    if not _moderate(array):
+        largest = float(np.abs(array).max(initial=0.0, where=np.isfinite(array)))
+        if largest > LARGEST_MAGNITUDE:
+            raise InvalidInput(f"{name} must be at most 2^200 in magnitude, found {largest:.3g}.")
 
 
-def _largest(array: Floats, where: Any) -> float:
-    """The largest magnitude, without a copy of the array."""
-    most = np.max(array, initial=0.0, where=where), -np.min(array, initial=0.0, where=where)
-    return float(np.maximum(*most))
+def _moderate(array: Floats) -> bool:
+    """Whether all entries are finite and at most `LARGEST_MAGNITUDE`, without a copy of the array."""
+    limit = LARGEST_MAGNITUDE
+    return bool(array.max(initial=0.0) <= limit and array.min(initial=0.0) >= -limit)
 
 
 def finite_array(value: ArrayLike, name: str, ndim: int) -> Floats:
@@ -144,10 +125,7 @@ def round_dyadic(array: ArrayLike) -> Floats:
     """`array` rounded to multiples of 2^-20; raises `InvalidInput` if a magnitude exceeds 2^10."""
     values = np.asarray(array, dtype=np.float64)
     if values.size and not np.abs(values).max() <= LARGEST_WEIGHT:
-        raise InvalidInput(
-            f"weights must be finite and at most {LARGEST_WEIGHT:g} in magnitude to be rounded exactly, found"
-            f" {np.abs(values).max():g}; rescale psi or lower the learning rate."
-        )
+        raise InvalidInput(f"weights must be finite and at most {LARGEST_WEIGHT:g} in magnitude.")
     scale = 2.0**DYADIC_BITS
     return np.rint(values * scale) / scale + 0.0
 

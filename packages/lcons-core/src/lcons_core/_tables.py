@@ -63,12 +63,12 @@ def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -
     names = [value for _, values in blocks for value in values]
     cells = [names, *([f"{value:.{decimals}f}" for value in row] for row in extremes)]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    spans, padding, first = [], [], 0
-    for name, values in blocks:
-        spans.append(slice(first, first + len(values)))
-        first += len(values)
-        width = sum(widths[spans[-1]]) + 2 * (len(values) - 1)
-        padding.append(max(len(name), width))
+    stops = np.cumsum([len(values) for _, values in blocks]).tolist()
+    spans = [slice(stop - len(values), stop) for stop, (_, values) in zip(stops, blocks, strict=True)]
+    padding = [
+        max(len(name), sum(widths[span]) + 2 * (len(values) - 1))
+        for span, (name, values) in zip(spans, blocks, strict=True)
+    ]
 
     def line(row: Sequence[str]) -> str:
         padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]

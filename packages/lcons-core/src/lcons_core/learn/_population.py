@@ -46,7 +46,6 @@ from numpy.typing import NDArray
 from lcons_core._psi import SparsePsi
 from lcons_core._types import Floats, Ints
 from lcons_core.learn._examples import INVALID, VALID
-from lcons_core.torch._module import margin
 
 # A matrix product is faster above this share of nonzero entries, and for small matrices.
 DENSE_SHARE = 0.25
@@ -201,7 +200,7 @@ class Population:
         valid, invalid = self._weights(data)
         active = data.activations(self.theta)
         by_unit = active.view(len(active), -1, self.K)
-        margins = margin(by_unit, in_place=True)
+        margins = 1.0 - torch.relu_(by_unit).sum(-1)
         probability = margins.mul_(TAU).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
         if self._noisy:
@@ -235,7 +234,7 @@ class Population:
             valid, invalid = self._weights(piece)
             hidden = piece.activations(self.theta)
             by_unit = hidden.view(len(hidden), -1, self.K)
-            margins = margin(by_unit, in_place=True)
+            margins = 1.0 - torch.relu_(by_unit).sum(-1)
             logits = TAU * margins
             accepted = margins >= 0
             right += torch.where(accepted, valid, invalid).sum(0)

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lcons_core._constraint import LearnedConstraint
+from lcons_core._document import hash_psi, record
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD, Instance, read_instances
 from lcons_core._psi import PsiRows
@@ -51,7 +52,6 @@ from lcons_core.learn._examples import (
     positives_of,
     usual_negatives,
 )
-from lcons_core.storage._provenance import hash_psi, record
 
 # Words that occur fewer times than this are OTHER: rare words help little on new text.
 OFTEN = 10
@@ -265,8 +265,7 @@ class Recipe:
             learner = replace(self, hidden=K).learner(examples)
             learner.progress = progress
             constraint, valid, invalid = _trained(examples, learner, feature, self.by_frequency)
-            score = (self.caution * valid + invalid) / (self.caution + 1)
-            score = 1.0 if valid == invalid == 1 else score
+            score = 1.0 if valid == invalid == 1 else (self.caution * valid + invalid) / (self.caution + 1)
             candidates.append((score, constraint, learner))
             if isinstance(K, int) and self.hidden == DOUBLED:
                 tried.append((K, score))
@@ -286,10 +285,9 @@ class Recipe:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
         """The recipe that `to_dict` described; missing fields have their defaults."""
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(data) - known)
+        unknown = set(data) - {field.name for field in fields(cls)}
         if unknown:
-            raise InvalidInput(f"a recipe has no field {unknown[0]!r}; omit it.")
+            raise InvalidInput(f"a recipe has no field {min(unknown)!r}; omit it.")
         values = dict(data)
         if isinstance(values.get("feature"), Mapping):
             values["feature"] = feature_from_dict(values["feature"])
@@ -341,18 +339,15 @@ def learn_constraints(
     structures: Iterable[Any],
     feature: str | ConstraintFeature = "ngram",
     *,
-    hidden: int | str = 10,
-    seed: int = 0,
-    negatives: str | None = None,
     evidence: float | str | None = AUTO,
     **options: Any,
 ) -> LearnedConstraint:
     """The constraint learned from valid structures by a `Recipe` with these arguments.
 
     `structures` are label sequences, (words, labels) or ({"pos": tags}, labels) pairs, or lists of tuples;
-    `feature` is a name in `FEATURES`, with `options` such as n, or a feature object. All other fields of a
-    recipe are options, too. Windows of labels that chance would have shown fewer than three times are not
-    forbidden, unless `evidence` is another number, or None: then all negatives are forbidden.
+    `feature` is a name in `FEATURES`, with `options` such as n, or a feature object. All fields of a recipe
+    are options: hidden, negatives, seed and so on. Windows of labels that chance would have shown fewer than
+    three times are not forbidden, unless `evidence` is another number, or None: then all negatives are.
 
     >>> sentences = [["B-NP", "I-NP", "O"], ["O", "B-NP", "O"], ["B-NP", "B-NP", "I-NP", "I-NP"], ["O", "O"]]
     >>> constraint = learn_constraints(sentences, feature="ngram", n=2, hidden=2, evidence=None)
@@ -361,8 +356,7 @@ def learn_constraints(
     >>> [learn_constraints(times * sentences).satisfied(["O", "I-NP"]) for times in (1, 9)]
     [True, False]
     """
-    recipe = Recipe(feature, hidden=hidden, seed=seed, negatives=negatives, evidence=evidence, **options)
-    return recipe.learn(structures)
+    return Recipe(feature, evidence=evidence, **options).learn(structures)
 
 
 def _listed(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Constraints inside torch models: the network as a module, and expected violations as a loss term.
+"""Constraints in the training of torch models: expected violations as a loss term.
 
 Needs the extra `torch`.
 """
@@ -13,7 +13,6 @@ except ImportError as error:
     ) from error
 
 from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._module import RectifierModule
 from lcons_core.torch._penalty import expected_penalty
 
-__all__ = ["LabelChain", "RectifierModule", "expected_penalty"]
+__all__ = ["LabelChain", "expected_penalty"]

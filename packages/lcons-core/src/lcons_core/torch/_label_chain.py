@@ -51,10 +51,7 @@ class LabelChain:
         with torch.no_grad():
             inside = unary[torch.arange(unary.shape[1], device=unary.device) < sizes[:, None]]
             if bool((inside < 0).any()) or bool(((inside.sum(-1) - 1).abs() > TOLERANCE).any()):
-                raise InvalidInput(
-                    "the label probabilities of a token must be at least 0 and sum to 1, found other values;"
-                    " pass logits.softmax(-1), or LabelChain.of_scores for the scores of a chain."
-                )
+                raise InvalidInput("label probabilities must sum to 1 per token; pass logits.softmax(-1).")
         return cls(unary, None, sizes, single)
 
     @classmethod
@@ -79,10 +76,7 @@ class LabelChain:
         named = {"transition": (transition, (L, L)), "start": (ends[0], (L,)), "stop": (ends[1], (L,))}
         for name, (part, shape) in named.items():
             if tuple(part.shape) != shape:
-                raise InvalidInput(
-                    f"{name} must have shape {shape} for {L} labels, found {tuple(part.shape)};"
-                    " pass the scores of one model."
-                )
+                raise InvalidInput(f"{name} must have shape {shape}, found {tuple(part.shape)}.")
         if not T:
             return cls(scores, None, sizes, single)
         beta = ends[1].expand_as(scores[:, 0])
@@ -122,15 +116,12 @@ def _rows(values: Tensor, owner: Sequence[int] | Tensor, t: Sequence[int] | Tens
 def _batched(values: Tensor, lengths: Lengths, name: str) -> tuple[Tensor, Tensor, bool]:
     """`values` as (B, T, L), the length of each sequence, and whether B was added."""
     if not isinstance(values, Tensor) or values.ndim not in (2, 3) or not values.is_floating_point():
-        found = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
-        raise InvalidInput(f"{name} must be a float tensor (B, T, L) or (T, L), found {found}; reshape it.")
+        actual = getattr(values, "shape", type(values).__name__)
+        raise InvalidInput(f"{name} must be a float tensor (B, T, L) or (T, L), found {actual}.")
     single = values.ndim == 2
     batch = values[None] if single else values
     B, T, _ = batch.shape
     sizes = torch.full((B,), T) if lengths is None else torch.as_tensor(lengths).reshape(-1).cpu()
     if sizes.shape != (B,) or sizes.is_floating_point() or bool(((sizes < 0) | (sizes > T)).any()):
-        raise InvalidInput(
-            f"lengths must be {B} integers in 0..{T}, found {sizes.tolist()!r:.80}; pass the number of tokens"
-            " of each sequence."
-        )
+        raise InvalidInput(f"lengths must be {B} integers in 0..{T}, found {sizes.tolist()!r:.80}.")
     return batch, sizes.to(batch.device), single

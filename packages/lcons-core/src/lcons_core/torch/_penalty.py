@@ -32,7 +32,6 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._types import Floats, Ints
 from lcons_core.features import Counts, NgramContext, NgramLabels, SequenceFeature
 from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._module import margin
 
 MAX_CELLS = 2**27
 UNIT_CELLS = 2**18
@@ -72,10 +71,7 @@ def expected_penalty(
         raise InvalidInput(f"unknown penalty {penalty!r}; use one of {', '.join(PENALTIES)}.")
     chain = marginals if isinstance(marginals, LabelChain) else LabelChain.independent(marginals)
     if len(labels) != chain.L or len(set(labels)) != len(labels):
-        raise InvalidInput(
-            f"labels must be {chain.L} distinct names, one per column, found {len(labels)}:"
-            f" {list(labels)!r:.80}; pass the labels of the model in its order."
-        )
+        raise InvalidInput(f"labels must be {chain.L} distinct names, found {list(labels)!r:.80}.")
     f, feature = PENALTIES[penalty], constraint.feature
     if isinstance(feature, SequenceFeature):
         columns = _columns(x, chain)
@@ -153,8 +149,7 @@ def _expected(
     cells = max(kinds * L**m, W * L ** (m if kinds > 1 else m - 1))
     if cells > MAX_CELLS:
         raise TooLarge(
-            f"{W:,} windows of {m} out of {L} labels need {cells:,} cells, above the limit of {MAX_CELLS:,};"
-            " use smaller batches, a smaller n, or relaxed=True."
+            f"{W:,} windows of {m} labels need more than {MAX_CELLS:,} cells; use smaller batches."
         )
     with torch.no_grad():
         table = f(torch.stack([_margins(part, group) for part in parts]).amin(0))
@@ -204,7 +199,7 @@ def _relaxed(parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable
         activation = part.given(group)[group.which]
         for i, table in enumerate(part.free(group)):
             activation = activation + chain.token(group.owner, group.first + i).double() @ table
-        margins.append(margin(activation))
+        margins.append(1.0 - torch.relu(activation).sum(-1))
     return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
 
 
@@ -222,7 +217,7 @@ def _relaxed_counts(
     margins = []
     for part in constraint.network.parts:
         W, b = (_double(weights, chain) for weights in (part.W[:, ids], part.b))
-        margins.append(margin(counts @ W.T + b))
+        margins.append(1.0 - torch.relu(counts @ W.T + b).sum(-1))
     return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
 
 
@@ -236,8 +231,7 @@ def _columns(x: Columns | Sequence[Columns] | None, chain: LabelChain) -> Sequen
         columns = [x] if isinstance(x, Mapping) else x
     if len(columns) != len(chain.lengths):
         raise InvalidInput(
-            f"expected one x for each of {len(chain.lengths)} sequences, found {len(columns)}; pass a list"
-            " of columns by name."
+            f"expected one x for each of {len(chain.lengths)} sequences, found {len(columns)}."
         )
     return columns
 
@@ -260,10 +254,11 @@ def _groups(feature: SequenceFeature, chain: LabelChain, columns: Sequence[Colum
     device = chain.unary.device
     for code in np.flatnonzero(np.bincount(starts * (n + 1) + stops)).tolist():
         start, stop = divmod(code, n + 1)
-        own = np.flatnonzero((starts == start) & (stops == stop))
-        kinds, which = _distinct(rows[own])
-        of = [torch.from_numpy(part).to(device) for part in (owner[own], first[own] + starts[own], which)]
-        yield _Group(start, stop, of[0], of[1], kinds, of[2])
+        here = np.flatnonzero((starts == start) & (stops == stop))
+        kinds, which = _distinct(rows[here])
+        parts = (owner[here], first[here] + starts[here], which)
+        owners, firsts, contexts = (torch.from_numpy(part).to(device) for part in parts)
+        yield _Group(start, stop, owners, firsts, kinds, contexts)
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:
