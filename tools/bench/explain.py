@@ -23,11 +23,10 @@ import numpy as np
 
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import PsiRows
+from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core.features._ngrams import NgramContext
 from lcons_core.reason import explain
-from lcons_core.reason._explanation.regions import points_of
 
 TAGS, LABELS, K = 45, 22, 10
 POINTS, RUNS, LIMIT = 100_000, 3, 20
@@ -60,7 +59,8 @@ def drawn(network: RectifierNetwork, space: FeatureSpace, seed: int) -> Drawn:
     draw = np.random.default_rng(seed)
     points = np.stack([draw.integers(0, len(axis), POINTS) for axis in space.axes], axis=1)
     accepted = network.verdicts(space, points)
-    return Drawn(points_of(space, points[accepted]).rows, points_of(space, points[~accepted]).rows)
+    psi = (SparsePsi.from_dense(space.vectors(points[accepted == side])) for side in (True, False))
+    return Drawn(*map(PsiRows.of, psi))
 
 
 def seconds(work: Callable[[], object]) -> float:

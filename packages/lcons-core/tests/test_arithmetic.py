@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lcons_core._arithmetic import (
-    ScaledForms,
     check_magnitude,
     checked_array,
+    exact_values,
     exponent,
     finite_array,
     frozen,
@@ -20,9 +20,8 @@ from lcons_core._arithmetic import (
     round_dyadic,
     rounding_bound,
     scaled,
-    whole_points,
 )
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput
 from lcons_core.testing import float_weights, weights
 
 FLOATS = st.lists(st.one_of(float_weights(), float_weights(2.0), weights()), min_size=1, max_size=6)
@@ -158,79 +157,10 @@ def forms(draw):
     return np.array(C), np.array(c), np.array(psi, dtype=np.float64)
 
 
-def exact_values(C, c, psi):
-    return [[rational_dot(row, point, bias) for row, bias in zip(C, c, strict=True)] for point in psi]
-
-
 @given(forms(), st.integers(0, 3))
-def test_scaled_forms_are_rational_values(drawn, shift):
+def test_exact_values_are_rational_values(drawn, shift):
     C, c, psi = drawn
-    expected = exact_values(C, c, psi)
-    made = ScaledForms.of(C, c)
-    assert made.q == exponent(C, c)
-    assert len(made) == len(c)
-    assert made.values(psi).tolist() == [[value * 2**made.q for value in row] for row in expected]
-    assert made.signs(psi).tolist() == [[(v > 0) - (v < 0) for v in row] for row in expected]
-    assert made.all_hold(psi).tolist() == [all(v >= 0 for v in row) for row in expected]
-    long = scaled(psi, 0)  # the same psi as Python integers
-    assert made.values(long).tolist() == made.values(psi).tolist()
-    assert made.signs(long).tolist() == made.signs(psi).tolist()
-    assert made.all_hold(long).tolist() == made.all_hold(psi).tolist()
-    larger = ScaledForms.of(C, c, made.q + 2)
-    assert larger.values(psi).tolist() == [[value * 2 ** (made.q + 2) for value in row] for row in expected]
-    moved = made.times(shift)
-    assert moved.q == made.q + shift
-    assert (moved is made) == (shift == 0)
-    assert moved.signs(psi * 2**shift).tolist() == made.signs(psi).tolist()
-    assert moved.values(psi * 2**shift).tolist() == [
-        [value * 2 ** (made.q + shift) for value in row] for row in expected
-    ]
-    # Digits depend on psi: the same forms also answer for much larger ones.
-    large = np.rint(psi * 2.0**12)
-    assert made.values(large).tolist() == [[v * 2**made.q for v in row] for row in exact_values(C, c, large)]
-
-
-def test_psi_of_exact_values_is_whole_and_not_too_large():
-    form = ScaledForms.of(np.ones((1, 2)), np.zeros(1))
-    with pytest.raises(Unsupported):
-        form.values(np.array([[0.5, 1.0]]))
-    with pytest.raises(Unsupported):
-        form.signs(np.array([[2.0**52, 1.0]]))
-    wide = np.array([[2.0**50, -(2.0**50) + 1.0], [0.0, 0.0]])
-    assert form.values(wide).tolist() == [[1], [0]]
-    assert form.signs(wide[:0]).shape == (0, 1)
-
-
-def test_points_become_python_integers_where_they_are_too_long_for_float64():
-    short = whole_points(np.array([[2.0**48 - 0.5, 0.25], [0.0, 0.0]]), 2)
-    assert (short.dtype, short.tolist()) == (np.float64, [[2.0**50 - 2.0, 1.0], [0.0, 0.0]])
-    for shift, psi in (
-        (2, [[2.0**48 - 0.5, 0.5], [0.0, 0.0]]),
-        (0, [[2.0**49, -(2.0**49)]]),
-        (900, [[0.5, 1.0], [2.0**200, -(2.0**-900)]]),
-    ):
-        long = whole_points(np.array(psi), shift)
-        assert long.dtype == object
-        assert long.tolist() == [[Fraction(x) * 2**shift for x in row] for row in psi]
-    assert whole_points(np.zeros((0, 2)), 2).shape == (0, 2)
-
-
-def test_forms_of_python_integers_have_signs_and_hold_at_zero():
-    forms_of_x = ScaledForms.of(np.array([[1.0], [2.0]]), np.array([2.0, 5.0]))
-    psi = np.array([[x] for x in (-(10**40), -3, -2, -1, 10**40)], dtype=object)
-    assert forms_of_x.signs(psi).tolist() == [[-1, -1], [-1, -1], [0, 1], [1, 1], [1, 1]]
-    assert forms_of_x.signs(psi).dtype == np.int8
-    assert forms_of_x.all_hold(psi).tolist() == [False, False, True, True, True]
-    assert forms_of_x.values(psi)[:1].tolist() == [[2 - 10**40, 5 - 2 * 10**40]]
-    apart = ScaledForms.of(np.array([[1.0], [-1.0]]), np.zeros(2))
-    assert apart.all_hold(psi).tolist() == [False] * 5
-
-
-@pytest.mark.parametrize("x", [2.0**60, 2.0**60 + 2.0**10, 3.0 * 2.0**58, -(2.0**60)])
-@pytest.mark.parametrize("tiny", [-1.0, 0.0, 1.0])
-def test_signs_of_long_forms_are_those_of_their_lowest_digits_where_the_high_ones_cancel(x, tiny):
-    for bias in (tiny, tiny * 2.0**45, tiny * 2.0**52, tiny * 5e-324):
-        form = ScaledForms.of(np.array([[x, -x]]), np.array([bias]))
-        for psi in ([[1.0, 1.0]], [[7.0, 7.0]]):
-            assert form.signs(np.array(psi)).tolist() == [[(bias > 0) - (bias < 0)]]
-            assert form.all_hold(np.array(psi)).tolist() == [bias >= 0]
+    psi = psi * 2.0**-shift
+    values, q = exact_values(C, c, psi)
+    expected = [[rational_dot(row, point, bias) for row, bias in zip(C, c, strict=True)] for point in psi]
+    assert [[Fraction(value) / 2**q for value in row] for row in values.tolist()] == expected

@@ -23,7 +23,8 @@ from lcons_core import (
     why,
 )
 from lcons_core._theorem import cut_of, rows_of
-from lcons_core.reason import Box, enumerate_verdicts
+from lcons_core.reason import Box
+from lcons_core.reason._search import scan
 from lcons_core.testing import conjunctions, networks, spaces
 
 PAIR = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
@@ -74,7 +75,7 @@ def test_every_form_gives_the_exact_verdict_of_every_point(case, chunk):
     psi = space.vectors(points)
     expected = np.array([network.rational_margin(one) >= 0 for one in psi])
     answers = every_form(network, space)
-    scanned = list(enumerate_verdicts(answers, space, chunk))
+    scanned = list(scan(answers, space, chunk))
     for i, form in enumerate(answers):
         assert isinstance(form, PointSet)
         assert (form.d, form.space) in ((space.d, None), (space.d, space))

@@ -33,7 +33,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_functions_are_not_hidden_by_modules_of_their_name():
     code = (
-        "import lcons_core.reason._explanation.explain, lcons_core.reason._compare\n"
+        "import lcons_core.reason._explain, lcons_core.reason._compare\n"
         "from lcons_core import compare, explain, simplify, verify\n"
         "assert all(map(callable, (compare, explain, simplify, verify)))"
     )

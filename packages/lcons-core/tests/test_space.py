@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core._blocks import OTHER, Block, Kind, Requirement, binary, count, one_hot
-from lcons_core._columns import space_of_columns
 from lcons_core._errors import InvalidInput
 from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace
+from lcons_core._space import FeatureSpace, space_of_columns
 from lcons_core.testing import points, spaces
 
 SPACE = FeatureSpace(

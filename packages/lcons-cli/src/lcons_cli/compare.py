@@ -89,10 +89,7 @@ def compare(
     elif space.size <= limit and space.size * units > 2 * _SPEED:
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:
-        say(
-            f"{many(space.size)} points, above the limit of {limit:,}: the axes that A or B uses, a proof or"
-            " a witness decide"
-        )
+        say(f"{many(space.size)} points, above the limit of {limit:,}: a proof or a witness decides")
     with waiting("comparing", say) as progress:
         found = compare_sets(*sets, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
     if as_json:

@@ -15,8 +15,6 @@ from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
-from lcons_core._coded import CodedColumn as CodedColumn
-from lcons_core._columns import space_of_columns as space_of_columns
 from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import as_constraint as as_constraint
 from lcons_core._document import load as load
@@ -30,6 +28,7 @@ from lcons_core._errors import NotFitted as NotFitted
 from lcons_core._errors import TooLarge as TooLarge
 from lcons_core._errors import Unsupported as Unsupported
 from lcons_core._instance import WORD as WORD
+from lcons_core._instance import CodedColumn as CodedColumn
 from lcons_core._instance import Instance as Instance
 from lcons_core._instance import read_instance as read_instance
 from lcons_core._instance import read_instances as read_instances
@@ -54,6 +53,7 @@ from lcons_core._schemes import chunks as chunks
 from lcons_core._schemes import detect_scheme as detect_scheme
 from lcons_core._schemes import iob2 as iob2
 from lcons_core._space import FeatureSpace as FeatureSpace
+from lcons_core._space import space_of_columns as space_of_columns
 from lcons_core._tables import NamedRows as NamedRows
 from lcons_core._tables import named_rows as named_rows
 from lcons_core._tables import rows_table as rows_table
@@ -76,17 +76,17 @@ from lcons_core.learn._examples import LabelledExamples as LabelledExamples
 from lcons_core.learn._recipe import learn_constraints as learn_constraints
 from lcons_core.optimisers._add import add_to as add_to
 from lcons_core.reason._compare import Comparison as Comparison
+from lcons_core.reason._compare import SimplifiedRows as SimplifiedRows
 from lcons_core.reason._compare import compare as compare
-from lcons_core.reason._explanation.explain import explain as explain
-from lcons_core.reason._explanation.result import Explanation as Explanation
-from lcons_core.reason._explanation.why import why as why
+from lcons_core.reason._compare import simplify as simplify
+from lcons_core.reason._explain import explain as explain
 from lcons_core.reason._rules import Rules as Rules
 from lcons_core.reason._rules_text import load_rules as load_rules
 from lcons_core.reason._rules_text import parse_rules as parse_rules
-from lcons_core.reason._sides import Verification as Verification
-from lcons_core.reason._simplify import SimplifiedRows as SimplifiedRows
-from lcons_core.reason._simplify import simplify as simplify
+from lcons_core.reason._verify import Verification as Verification
 from lcons_core.reason._verify import verify as verify
+from lcons_core.reason._why import why as why
+from lcons_core.reason._words import Explanation as Explanation
 
 __version__: str
 from lcons_core._psi import PsiRows as PsiRows

@@ -4,16 +4,8 @@ A sum of multiples of 2^-q whose absolute terms add up to less than 2^(53-q) is 
 order. Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over
 integral psi every margin and every subset sum of Theorem 1 is then exact if K * d * max|psi| < 2^23. For
 other weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other
-values are computed again as rationals.
-
-A float is a rational whose denominator is a power of two, so `C psi + c` over integral psi is an integer
-after scaling by 2^q. `ScaledForms` splits integers that are too long for float64 into digits of w bits,
-
-    C 2^q = sum_i D_i 2^(w i),      0 <= D_i < 2^w  (the last digit has the sign)
-
-with w so small that every product `D_i psi` is an exact float64 matrix product. Carries from digit to digit
-determine the sign of each value, and the sum of the digits is the value itself. Most forms have only one
-digit and need no carries: their values are int64. Points that are too long for this are Python integers.
+values are computed again as integers: a float is a rational whose denominator is a power of two, so
+`W psi + b` times 2^q is an integer (`exact_values`).
 
 No number that enters lcons (weights, psi, scores) exceeds `LARGEST_MAGNITUDE`: then products and sums of
 float64 never overflow, and no NaN or infinity arises that a comparison could take for a verdict.
@@ -27,14 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput
 from lcons_core._types import Floats as Floats
 from lcons_core._types import Objects
 
@@ -42,10 +33,6 @@ DYADIC_BITS = 20
 LARGEST_WEIGHT = 2.0**10
 LARGEST_MAGNITUDE = 2.0**200  # about 1.6e60, above every float32
 _MANTISSA = 53
-
-
-# The most dimensions of an array in every supported version of numpy.
-_MOST_DIMENSIONS = 32
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -60,56 +47,43 @@ def unravelled(flat: NDArray[np.int64], lengths: Sequence[int]) -> NDArray[np.in
     >>> unravelled(np.array([0, 5]), [2, 3]).tolist()
     [[0, 0], [1, 2]]
     """
-    if len(lengths) <= _MOST_DIMENSIONS:
-        return np.stack(np.unravel_index(flat, tuple(lengths)), axis=1).astype(np.int64)
-    found = np.zeros((len(flat), len(lengths)), dtype=np.int64)
-    for i in reversed(np.flatnonzero(np.array(lengths) > 1)):
-        flat, found[:, i] = np.divmod(flat, lengths[i])
-    return found
+    indices = np.empty((len(flat), len(lengths)), dtype=np.int64)
+    for i in reversed(range(len(lengths))):
+        flat, indices[:, i] = np.divmod(flat, lengths[i])
+    return indices
 
 
 def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
     """`value` as float64, checked to be numeric, finite, at most `LARGEST_MAGNITUDE`, of `ndim` dimensions;
     copied only if needed."""
     try:
-        found = np.asarray(value)
-        if found.dtype.kind not in "biufO":
-            raise TypeError(f"dtype {found.dtype}")
-        array = found.astype(np.float64, copy=False)
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"dtype {array.dtype}")
+        array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"{name} must be an array of numbers, found {type(value).__name__} ({error});"
-            f" pass a numeric array with {ndim} dimension(s)."
-        ) from None
+        raise InvalidInput(f"{name} must be an array of numbers ({error}).") from None
     if array.ndim != ndim:
-        raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
-    if array.max(initial=0.0) <= LARGEST_MAGNITUDE and array.min(initial=0.0) >= -LARGEST_MAGNITUDE:
-        return array
-    if not np.isfinite(array).all():
-        raise InvalidInput(
-            f"{name} must be finite, found {int((~np.isfinite(array)).sum())} NaN or infinite value(s);"
-            " replace or drop them."
-        )
-    check_magnitude(array, name)
+        raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}.")
+    if not _moderate(array):
+        if not np.isfinite(array).all():
+            raise InvalidInput(f"{name} must be finite, found NaN or infinite values.")
+        check_magnitude(array, name)
     return array
 
 
 def check_magnitude(array: Floats, name: str) -> None:
     """Raises `InvalidInput` if an entry is so large that sums could overflow; infinities are not checked."""
-    largest = _largest(array, True)
-    if not np.isfinite(largest):
-        largest = _largest(array, np.isfinite(array))
-    if largest > LARGEST_MAGNITUDE:
-        raise InvalidInput(
-            f"{name} must be at most 2^200 (about {LARGEST_MAGNITUDE:.1e}) in magnitude, because larger sums"
-            f" could overflow, found {largest:.3g}; scale it down."
-        )
+    if not _moderate(array):
+        largest = float(np.abs(array).max(initial=0.0, where=np.isfinite(array)))
+        if largest > LARGEST_MAGNITUDE:
+            raise InvalidInput(f"{name} must be at most 2^200 in magnitude, found {largest:.3g}.")
 
 
-def _largest(array: Floats, where: Any) -> float:
-    """The largest magnitude, without a copy of the array."""
-    most = np.max(array, initial=0.0, where=where), -np.min(array, initial=0.0, where=where)
-    return float(np.maximum(*most))
+def _moderate(array: Floats) -> bool:
+    """Whether all entries are finite and at most `LARGEST_MAGNITUDE`, without a copy of the array."""
+    limit = LARGEST_MAGNITUDE
+    return bool(array.max(initial=0.0) <= limit and array.min(initial=0.0) >= -limit)
 
 
 def finite_array(value: ArrayLike, name: str, ndim: int) -> Floats:
@@ -151,10 +125,7 @@ def round_dyadic(array: ArrayLike) -> Floats:
     """`array` rounded to multiples of 2^-20; raises `InvalidInput` if a magnitude exceeds 2^10."""
     values = np.asarray(array, dtype=np.float64)
     if values.size and not np.abs(values).max() <= LARGEST_WEIGHT:
-        raise InvalidInput(
-            f"weights must be finite and at most {LARGEST_WEIGHT:g} in magnitude to be rounded exactly, found"
-            f" {np.abs(values).max():g}; rescale psi or lower the learning rate."
-        )
+        raise InvalidInput(f"weights must be finite and at most {LARGEST_WEIGHT:g} in magnitude.")
     scale = 2.0**DYADIC_BITS
     return np.rint(values * scale) / scale + 0.0
 
@@ -223,108 +194,6 @@ def scaled(array: Floats, q: int) -> Objects:
         for numerator, denominator in (x.as_integer_ratio() for x in array.ravel().tolist())
     ]
     return out
-
-
-def whole_points(psi: Floats, shift: int) -> Any:
-    """psi (N, d) times 2^shift, which are integers: as float64 if they are short, else as Python integers."""
-    with np.errstate(over="ignore"):
-        whole = np.ldexp(psi, shift)
-        short = float(np.abs(whole).sum(1).max(initial=0.0)) < 2.0**50
-    return whole if short else scaled(psi, shift)
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledForms:
-    """M forms `(C psi + c) / 2^q` with Python integers C (M, d) and c (M,)."""
-
-    C: Objects
-    c: Objects
-    q: int
-    _splits: dict[int, list[tuple[Floats, Floats]]] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, C: Floats, c: Floats, q: int | None = None) -> ScaledForms:
-        """The forms `C psi + c`; each float has exactly the value that it stores."""
-        q = exponent(C, c) if q is None else q
-        return cls(scaled(C, q), scaled(c, q), q)
-
-    def __len__(self) -> int:
-        return len(self.c)
-
-    def times(self, shift: int) -> ScaledForms:
-        """The same forms as functions of psi 2^shift instead of psi, scaled by 2^(q + shift)."""
-        return ScaledForms(self.C, self.c * (1 << shift), self.q + shift) if shift else self
-
-    def values(self, psi: Floats) -> Objects:
-        """(N, M) values times 2^q at integral psi (N, d): int64 if sums stay below 2^62, else Python int."""
-        if psi.dtype == object:
-            return self._long_values(psi)
-        digits = self._digits(psi)
-        if len(digits) == 1 and len(self) <= 2**10:
-            return digits[0].astype(np.int64)
-        total = np.zeros((len(psi), len(self)), dtype=object)
-        for i, digit in enumerate(digits):
-            total += digit.astype(np.int64).astype(object) * (1 << i * self._width(psi))
-        return total
-
-    def signs(self, psi: Floats) -> NDArray[np.int8]:
-        """(N, M) signs -1, 0, 1 of the values at integral psi (N, d)."""
-        if psi.dtype == object:
-            long = self._long_values(psi)
-            return (long > 0).astype(np.int8) - (long < 0).astype(np.int8)
-        width = self._width(psi)
-        digits = self._digits(psi)
-        if len(digits) == 1:
-            return np.sign(digits[0]).astype(np.int8)
-        carry = np.zeros((len(psi), len(self)), dtype=np.int64)
-        rest = np.zeros(carry.shape, dtype=np.bool_)
-        for i, digit in enumerate(digits):
-            carry += digit.astype(np.int64)
-            if i < len(digits) - 1:
-                rest |= (carry & ((1 << width) - 1)) != 0
-                carry >>= width
-        # The value is carry 2^(w i) + rest, 0 <= rest < 2^(w i): its sign is that of the carry, if not 0.
-        signs: NDArray[np.int8] = np.where(carry == 0, rest, np.sign(carry)).astype(np.int8)
-        return signs
-
-    def all_hold(self, psi: Floats) -> NDArray[np.bool_]:
-        """(N,) whether all values at integral psi (N, d) are at least 0."""
-        if psi.dtype == object:
-            return np.all(self.signs(psi) >= 0, axis=1)
-        digits = self._digits(psi)
-        signs = digits[0] if len(digits) == 1 else self.signs(psi)
-        return np.min(signs, axis=1, initial=0) >= 0
-
-    def _long_values(self, psi: Objects) -> Objects:
-        """As `values`, for psi of Python integers of any length."""
-        values: Objects = psi.dot(self.C.T) + self.c
-        return values
-
-    def _digits(self, psi: Floats) -> list[Floats]:
-        """The products of the digits of (C, c) with (psi, 1), all exact, lowest digit first."""
-        return [psi @ C.T + c for C, c in self._split(self._width(psi))]
-
-    def _split(self, width: int) -> list[tuple[Floats, Floats]]:
-        """The digits of C and c, lowest first; cached for the next call."""
-        if width not in self._splits:
-            C, c, digits = self.C, self.c, []
-            while max((np.abs(part).max() for part in (C, c) if part.size), default=0) >= 1 << width:
-                low = 1 << width
-                digits.append(((C % low).astype(np.float64), (c % low).astype(np.float64)))
-                C, c = C >> width, c >> width
-            digits.append((C.astype(np.float64), c.astype(np.float64)))
-            self._splits[width] = digits
-        return self._splits[width]
-
-    def _width(self, psi: Floats) -> int:
-        """The number of bits of a digit, such that a sum of |psi| + 1 digits stays below 2^52."""
-        if not bool((psi == np.rint(psi)).all()):
-            raise Unsupported("exact values need integral psi, found fractions; scale psi to integers first.")
-        mass = float(np.abs(psi).sum(1).max(initial=0.0)) + 1.0
-        width = 52 - int(np.ceil(np.log2(mass + 1.0)))
-        if width < 1:
-            raise Unsupported(f"psi is too large for exact values: its entries add up to {mass:g}.")
-        return width
 
 
 def rounded_up(share: float) -> str:

@@ -54,52 +54,30 @@ class Block:
         object.__setattr__(self, "kind", Kind(self.kind))
         object.__setattr__(self, "values", tuple(self.values))
         names = (self.name, *self.values)
-        if not all(isinstance(name, str) and name for name in names):
-            raise InvalidInput(
-                f"block and value names must be non-empty strings, found {names!r}; name every column."
-            )
-        if not self.values:
-            raise InvalidInput(f"block {self.name!r} has no values; pass at least one.")
+        if not self.values or not all(isinstance(name, str) and name for name in names):
+            raise InvalidInput(f"a block and its values need names that are not empty, found {names!r:.80}.")
         if len(set(self.values)) != len(self.values) or (self.other and OTHER in self.values):
-            raise InvalidInput(
-                f"the values of block {self.name!r} must be distinct"
-                f"{' and not ' + repr(OTHER) if self.other else ''}; drop or rename the duplicates."
-            )
+            raise InvalidInput(f"the values of block {self.name!r} must be distinct, and not {OTHER!r}.")
         if self.other and self.kind is not Kind.ONE_HOT:
             raise InvalidInput(f"only one-hot blocks can have OTHER, but block {self.name!r} is {self.kind}.")
+        kinds = Real if self.kind is Kind.REAL else int
+        numbers = all(isinstance(n, kinds) and not isinstance(n, bool) for n in (self.low, self.high))
+        limit = LARGEST_MAGNITUDE if self.kind is Kind.REAL else LARGEST_COUNT
+        least = 0 if self.kind is Kind.COUNT else -limit
+        if not numbers or not least <= self.low < self.high <= limit:
+            raise InvalidInput(
+                f"{self.kind} block {self.name!r} needs numbers {least:g} <= low < high <= {limit:g}, found"
+                f" {self.low!r} and {self.high!r}."
+            )
         if self.kind is Kind.REAL:
-            self._check_real()
-            return
-        if not all(isinstance(n, int) and not isinstance(n, bool) for n in (self.low, self.high)):
-            raise InvalidInput(
-                f"the bounds of block {self.name!r} must be integers, found {self.low!r} and {self.high!r}."
-            )
-        if not -LARGEST_COUNT <= self.low < self.high <= LARGEST_COUNT and self.kind is Kind.INTEGER:
-            raise InvalidInput(
-                f"integer block {self.name!r} needs -{LARGEST_COUNT:,} <= low < high <= {LARGEST_COUNT:,},"
-                f" found {self.low}..{self.high}; use a real block for larger numbers."
-            )
-        if not 0 <= self.low < self.high <= LARGEST_COUNT and self.kind is Kind.COUNT:
-            raise InvalidInput(
-                f"count block {self.name!r} needs 0 <= low < high <= {LARGEST_COUNT:,}, found"
-                f" {self.low}..{self.high}; pass bounds that the structures can reach."
-            )
-
-    def _check_real(self) -> None:
-        bounds = (self.low, self.high)
-        number = all(isinstance(n, Real) and not isinstance(n, bool) for n in bounds)
-        if not number or not -LARGEST_MAGNITUDE <= self.low < self.high <= LARGEST_MAGNITUDE:
-            raise InvalidInput(
-                f"real block {self.name!r} needs numbers low < high of at most 2^200 in magnitude, found"
-                f" {self.low!r} and {self.high!r}; pass bounds that psi can reach."
-            )
-        for name, bound in zip(("low", "high"), bounds, strict=True):
-            object.__setattr__(self, name, float(bound) + 0.0)
+            object.__setattr__(self, "low", float(self.low) + 0.0)
+            object.__setattr__(self, "high", float(self.high) + 0.0)
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
         """What some value is before one of its spaces."""
-        return frozenset(value[: found.start()] for value in self.values for found in re.finditer(" ", value))
+        spaces = ((value, match.start()) for value in self.values for match in re.finditer(" ", value))
+        return frozenset(value[:start] for value, start in spaces)
 
     @property
     def whole(self) -> bool:
@@ -118,8 +96,8 @@ class Block:
             return np.array([self.low, self.high])
         digits = 1 - math.floor(math.log10(step))
         inner = np.round(np.linspace(self.low, self.high, CELLS + 1)[1:-1], digits)
-        kept = np.unique(inner[(inner > self.low) & (inner < self.high)]) + 0.0
-        return np.concatenate([[self.low], kept, [self.high]])
+        between = np.unique(inner[(inner > self.low) & (inner < self.high)]) + 0.0
+        return np.concatenate([[self.low], between, [self.high]])
 
     def axis_names(self) -> tuple[str, ...]:
         """The name of each axis: the block of a one-hot block, otherwise the block and the value, or only the
@@ -227,11 +205,6 @@ class CellAxis(Axis):
     """
 
     edges: Floats
-
-    def table(self, W: Floats) -> Floats:
-        """(len(axis), M) the largest contribution to `W psi` in each cell, for W (M, d)."""
-        check_numbers(len(self) * len(W), f"the table of {self.name!r:.60}")
-        return self._table(W, slice(None))
 
     def reach(self, W: Floats) -> Floats:
         """(M,) the largest absolute contribution to each row of `W psi`."""

@@ -24,11 +24,10 @@ from lcons_core._space import FeatureSpace
 from lcons_core._theorem import to_inequalities
 from lcons_core._types import Ints
 from lcons_core.features._feature import ConstraintFeature, Scope
-from lcons_core.reason._domain import Box
-from lcons_core.reason._rules import forbid_boxes
+from lcons_core.reason._rules import Box, forbid_boxes
 
 if TYPE_CHECKING:
-    from lcons_core.reason._explanation.result import Explanation
+    from lcons_core.reason._words import Explanation
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +87,7 @@ class LearnedConstraint(Wrapped):
 
     def explain(self, **options: Any) -> Explanation:
         """The constraint in words."""
-        from lcons_core.reason._explanation.explain import explain
+        from lcons_core.reason._explain import explain
 
         return explain(self, **options)
 

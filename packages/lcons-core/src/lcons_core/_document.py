@@ -13,21 +13,29 @@ feature kind is found only by its registered name. Reading any invalid file rais
 sentence and never returns a partial object: members are made into objects, which check themselves, and must
 be written again exactly as they were read.
 
+The provenance of a constraint (`record`) has versions, seed, settings and a hash of the data, as plain data.
+No time, host or path is recorded, so the same run always has the same bytes.
+
 Not in the paper.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lcons_core._blocks import check_numbers
 from lcons_core._constraint import LearnedConstraint, as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
 from lcons_core._files import canonical, check_plain, digest, open_regular, parse, pretty, replacing
 from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._psi import Psi, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
 from lcons_core.features._feature import ConstraintFeature
@@ -218,3 +226,52 @@ def _damaged(path: str | os.PathLike[str], damage: str) -> DamagedFile:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
+
+
+def record(
+    *,
+    seed: int | None = None,
+    config: Mapping[str, Any] | None = None,
+    data: str | None = None,
+    packages: Iterable[str] = (),
+    **fields: Any,
+) -> dict[str, Any]:
+    """A provenance: `fields`, then seed, config and data hash (if given), then versions; all plain data.
+
+    >>> entry = record(seed=1, config={"hidden": 2}, note="source-relation pairs")
+    >>> list(entry)
+    ['note', 'seed', 'config', 'versions']
+    """
+    settings = {"seed": seed, "config": None if config is None else dict(config), "data": data}
+    entry = {**fields, **{name: value for name, value in settings.items() if value is not None}}
+    entry["versions"] = versions(packages)
+    check_plain(entry, "provenance")
+    return entry
+
+
+def versions(packages: Iterable[str] = ()) -> dict[str, str]:
+    """The versions of lcons-core, numpy, Python and the named packages."""
+    known = {"lcons-core": _version("lcons-core"), "numpy": np.__version__}
+    return {**known, "python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+def hash_psi(psi: Psi, *columns: ArrayLike) -> str:
+    """The sha256 of psi (N, d) and of numeric columns (labels, weights); equal for dense and sparse psi."""
+    sparse = psi if isinstance(psi, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(psi))
+    hashed = hashlib.sha256(f"psi {len(sparse)} {sparse.d}".encode())
+    for whole in (sparse.indptr, sparse.indices):
+        hashed.update(whole.astype("<i8").tobytes())
+    for column in (sparse.values, *columns):
+        numbers = np.asarray(column, dtype="<f8") + 0.0
+        hashed.update(f"column {numbers.shape}".encode())
+        hashed.update(numbers.tobytes())
+    return hashed.hexdigest()
+
+
+def _version(package: str) -> str:
+    from importlib import metadata  # slow to import, and rarely needed
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -159,9 +159,11 @@ def pretty(value: Any, indent: str = "") -> str:
 
 def parse(text: str) -> Any:
     """The data of a JSON text; raises `InvalidInput` for equal keys, NaN, infinities and huge integers."""
-    hooks = {"parse_constant": _no_number, "parse_float": _finite, "parse_int": _integer}
+    reader = json.JSONDecoder(
+        object_pairs_hook=unique_keys, parse_constant=_no_number, parse_float=_finite, parse_int=_integer
+    )
     try:
-        return json.loads(text, object_pairs_hook=unique_keys, **hooks)
+        return reader.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidInput(f"it is not JSON, from {place} on ({error.msg})") from None

@@ -106,10 +106,6 @@ class LinearInequalities(AffineSet):
         """The rows themselves."""
         return self
 
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """At most `most` linear forms whose extreme points are worth checking: the first rows."""
-        return (self.coefficients[:most],)
-
     def take(self, rows: NDArray[Any]) -> LinearInequalities:
         """The chosen rows (indices or a Boolean mask)."""
         subsets = None if self.subsets is None else self.subsets[rows]
@@ -238,10 +234,6 @@ class RectifierNetwork(AffineSet):
         """The networks whose intersection is the set: only itself."""
         return (self,)
 
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms whose extreme points are worth checking: the sum of the units, then each."""
-        return (np.concatenate([self.W.sum(0, keepdims=True), self.W])[:most],)
-
     def _margin_of(self, values: Any) -> Any:
         return 1 - np.maximum(values, 0).sum(-1)
 
@@ -330,11 +322,6 @@ class Conjunction(PointSet):
         """A function that decides blocks of points; the first `split` axes are the head."""
         deciders = [part.decider(space, split) for part in self.parts]
         return lambda head, tail: np.all([decide(head, tail) for decide in deciders], axis=0)
-
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms whose extreme points are worth checking: those of the parts."""
-        share = max(1, most // len(self.parts))
-        return tuple(forms for part in self.parts for forms in part.directions(share))
 
     def __and__(self, other: Network) -> Conjunction:
         if not isinstance(other, RectifierNetwork | Conjunction):

@@ -111,14 +111,6 @@ class PointSet(ABC):
         """The rows that state the set; None if it has only those of Theorem 1."""
         return None
 
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms (M, d) whose extreme points are worth checking."""
-        return ()
-
-    def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Assignments (N, axes) near the boundary that a search by margins does not reach."""
-        return []
-
 
 class AffineSet(PointSet):
     """The psi whose margin, a function of `W psi + b`, is at least 0."""
@@ -273,10 +265,6 @@ class Wrapped(PointSet):
     def stated_rows(self) -> LinearInequalities | None:
         """The rows that state the set; None if it has only those of Theorem 1."""
         return self.points.stated_rows()
-
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms (M, d) whose extreme points are worth checking."""
-        return self.points.directions(most)
 
 
 class Fitted(Protocol):

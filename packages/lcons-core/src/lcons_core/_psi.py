@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,17 +43,11 @@ class SparsePsi:
         values = finite_array(self.values, "psi values", 1)
         counts = np.diff(indptr)
         if not indptr.size or indptr[0] != 0 or (counts < 0).any():
-            raise InvalidInput("indptr must start at 0 and never decrease; pass the indptr of a CSR matrix.")
-        if indptr[-1] != indices.size or indices.size != values.size:
-            raise InvalidInput(
-                f"indices and values must have indptr[-1] = {indptr[-1]} entries, found {indices.size} and"
-                f" {values.size}; pass arrays of the same length."
-            )
+            raise InvalidInput("indptr must start at 0 and never decrease, as in a CSR matrix.")
+        if not indptr[-1] == indices.size == values.size:
+            raise InvalidInput(f"indices and values must have indptr[-1] = {indptr[-1]} entries.")
         if indices.size and not (indices.min() >= 0 and indices.max() < self.d):
-            raise InvalidInput(
-                f"column indices must lie in 0..{self.d - 1}, found {indices.min()}..{indices.max()};"
-                " check d or the indices."
-            )
+            raise InvalidInput(f"columns must be in 0..{self.d - 1}, found {indices.min()}..{indices.max()}.")
         indptr, indices, values = _canonical(indptr, indices, values)
         object.__setattr__(self, "indptr", frozen(indptr))
         object.__setattr__(self, "indices", frozen(indices))
@@ -153,9 +147,7 @@ class SparsePsi:
     def stack(pieces: Sequence[SparsePsi]) -> SparsePsi:
         """All rows of all pieces, which must have the same d."""
         if len({piece.d for piece in pieces}) != 1:
-            raise InvalidInput(
-                f"pieces must have the same d, found {sorted({piece.d for piece in pieces})}; use one space."
-            )
+            raise InvalidInput("pieces must have the same d, at least one.")
         counts = np.concatenate([np.diff(piece.indptr) for piece in pieces])
         return SparsePsi(
             np.concatenate(([0], np.cumsum(counts))),
@@ -181,16 +173,14 @@ class PsiRows:
 
     def __post_init__(self) -> None:
         if not len(self.psi) == len(self.owner) == len(self.weight):
-            raise InvalidInput(
-                f"psi rows need one owner and one weight per row: got {len(self.owner)} owners and"
-                f" {len(self.weight)} weights for {len(self.psi)} rows."
-            )
+            raise InvalidInput(f"{len(self.psi)} psi rows need one owner and one weight each.")
 
     @classmethod
     def of(cls, psi: SparsePsi, owner: Any = None, weight: Any = None) -> PsiRows:
         """Rows with these owners and weights; by default row i has owner i and weight 1."""
-        own = np.arange(len(psi)) if owner is None else np.asarray(owner, dtype=np.int64)
-        return cls(psi, own, np.ones(len(psi)) if weight is None else np.asarray(weight, dtype=np.float64))
+        owners = np.arange(len(psi)) if owner is None else np.asarray(owner, dtype=np.int64)
+        weights = np.ones(len(psi)) if weight is None else np.asarray(weight, dtype=np.float64)
+        return cls(psi, owners, weights)
 
     def __len__(self) -> int:
         return len(self.psi)
@@ -214,20 +204,17 @@ def _canonical(indptr: Ints, indices: Ints, values: Floats) -> tuple[Ints, Ints,
     order = np.lexsort((indices, owner))
     owner, indices, values = owner[order], indices[order], values[order]
     if ((owner[1:] == owner[:-1]) & (indices[1:] == indices[:-1])).any():
-        raise InvalidInput("a column occurs twice in one row; add up its values and pass it once.")
+        raise InvalidInput("a column occurs twice in one row.")
     keep = values != 0
-    kept = np.bincount(owner[keep], minlength=indptr.size - 1)
-    return np.concatenate(([0], np.cumsum(kept))), indices[keep], values[keep]
+    counts = np.bincount(owner[keep], minlength=indptr.size - 1)
+    return np.concatenate(([0], np.cumsum(counts))), indices[keep], values[keep]
 
 
 def _whole(value: Any, name: str) -> Ints:
     """A copy of `value` as a one-dimensional array of integers; raises for fractions, does not truncate."""
     array = _any_array(value)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InvalidInput(
-            f"{name} must be a list of integers, found {array.dtype} of shape {array.shape};"
-            " convert it first."
-        )
+        raise InvalidInput(f"{name} must be a list of integers, found {array.dtype} of shape {array.shape}.")
     return array.astype(np.int64)
 
 
@@ -235,27 +222,16 @@ def _any_array(value: Any) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"psi must be an array, found a {type(value).__name__} that cannot be converted ({error});"
-            " give all rows the same length."
-        ) from None
+        raise InvalidInput(f"psi must be an array, but cannot be converted ({error}).") from None
 
 
 Psi = Floats | SparsePsi
 
 
-class _Csr(Protocol):
-    """A sparse matrix, such as those of scipy."""
-
-    def tocsr(self) -> Any: ...
-
-
 # The types of one psi (d,) and of many psi (N, d). If mypy does not know the dimensions of an array, it
-# counts as many.
+# counts as many. Sparse matrices of scipy are accepted, too.
 OnePsi = np.ndarray[tuple[int], np.dtype[Any]] | Sequence[float]
-ManyPsi = (
-    np.ndarray[tuple[int, int], np.dtype[Any]] | SparsePsi | _Csr | Sequence[Sequence[float] | NDArray[Any]]
-)
+ManyPsi = np.ndarray[tuple[int, int], np.dtype[Any]] | SparsePsi | Sequence[Sequence[float] | NDArray[Any]]
 
 
 def as_psi(value: Any, d: int) -> Psi:
@@ -271,8 +247,6 @@ def as_psi(value: Any, d: int) -> Psi:
         value = checked_array(value, "psi", 1 if value.ndim == 1 else 2)
         width = value.shape[-1]
     if width != d:
-        raise InvalidInput(
-            f"psi must have {d} columns, found {width}; use the space that the constraint was learned on."
-        )
+        raise InvalidInput(f"psi must have {d} columns, found {width}.")
     result: Psi = value
     return result

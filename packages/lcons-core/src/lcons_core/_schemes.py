@@ -24,8 +24,7 @@ from itertools import pairwise
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core.features._ngrams import NgramLabels
-from lcons_core.reason._domain import Box
-from lcons_core.reason._rules import forbid_boxes
+from lcons_core.reason._rules import Box, forbid_boxes
 
 OUTSIDE = "O"
 # The type of bare B and I.

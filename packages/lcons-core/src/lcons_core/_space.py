@@ -21,17 +21,18 @@ same minimum and maximum on it as on the finite space of its `corners`, where ea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from lcons_core._arithmetic import frozen, many, unravelled
+from lcons_core._arithmetic import LARGEST_MAGNITUDE, checked_array, frozen, many, unravelled
 from lcons_core._blocks import (
+    LARGEST_COUNT,
     OTHER,
     Axis,
     Block,
@@ -93,21 +94,15 @@ class FeatureSpace:
         object.__setattr__(self, "requires", tuple(requires))
         names = [block.name for block in self.blocks]
         if not names or len(set(names)) != len(names):
-            raise InvalidInput(
-                f"a space needs at least one block and distinct block names, found {names}; rename them."
-            )
+            raise InvalidInput(f"a space needs blocks of distinct names, at least one, found {names}.")
         if self.d > MAX_COLUMNS:
-            raise TooLarge(
-                f"a space of {self.d:,} columns exceeds the limit of {MAX_COLUMNS:,}; use fewer values."
-            )
-        if len(set(self._axis_names())) != len(list(self._axis_names())):
-            raise InvalidInput(
-                f"two axes of the space {names} would have the same name (the name of an axis of a binary or"
-                " count block is the block and the value); rename a block."
-            )
+            raise TooLarge(f"a space of {self.d:,} columns exceeds the limit of {MAX_COLUMNS:,}.")
+        axes = [name for block in self.blocks for name in block.axis_names()]
+        if len(set(axes)) != len(axes):
+            raise InvalidInput(f"two axes of the space {names} would have the same name; rename a block.")
         for rule in self.requires:
             self._value_index(rule.block, rule.value)
-            self._one_hot(rule.needs_block)
+            self._check_one_hot(rule.needs_block)
             for value in rule.needs_values:
                 self._value_index(rule.needs_block, value)
 
@@ -123,10 +118,9 @@ class FeatureSpace:
 
     def block(self, name: str) -> Block:
         """The block of that name."""
-        found = self._block_of.get(name)
-        if found is None:
+        if name not in self._block_of:
             raise InvalidInput(f"unknown block {name!r}; the blocks are {_listed(tuple(self._block_of))}.")
-        return found
+        return self._block_of[name]
 
     def column(self, block: str, value: str) -> int:
         """The column of a value, by name."""
@@ -155,9 +149,7 @@ class FeatureSpace:
         """Raises `Unsupported` with the name of the first real block, if there is one."""
         for block in self.blocks:
             if block.kind is Kind.REAL:
-                raise Unsupported(
-                    f"block {block.name!r} is real, and {what} needs a finite domain; {instead}."
-                )
+                raise Unsupported(f"block {block.name!r} is real; {what} needs a finite domain; {instead}.")
 
     @cached_property
     def finite_part(self) -> FeatureSpace:
@@ -168,36 +160,35 @@ class FeatureSpace:
     def corners(self, pinned: Mapping[int, float] | None = None) -> FeatureSpace:
         """The same columns with finite axes: a real column has its two bounds as values, or if it is pinned
         that number alone."""
-        self._check_values()
-        given = pinned or {}
-        axes: list[Axis] = []
-        for block in self.blocks:
-            if block.kind is not Kind.REAL:
-                axes += self._axes_of(block)
-                continue
-            for name, value in zip(block.axis_names(), block.values, strict=True):
-                j = self._column_of[block.name, value]
-                ends = [given[j]] if j in given else [block.low, block.high]
-                shown = tuple(f"{end:g}" for end in ends)
-                columns, numbers = frozen(np.full(len(ends), j)), frozen(np.array(ends))
-                axes.append(Axis(name, block.name, shown, columns, numbers))
-        return self._with_axes(axes)
+
+        def axis(name: str, block: Block, j: int) -> Axis:
+            ends = [pinned[j]] if pinned and j in pinned else [block.low, block.high]
+            shown = tuple(f"{end:g}" for end in ends)
+            return Axis(name, block.name, shown, frozen(np.full(len(ends), j)), frozen(np.array(ends)))
+
+        return self._with_real_axes(axis)
 
     def cells(self) -> FeatureSpace:
         """The same columns with finite axes: the values of a real column are about 32 intervals."""
-        if self.integral:
-            return self
+
+        def axis(name: str, block: Block, j: int) -> Axis:
+            edges = frozen(block.edges())
+            shown = tuple(f"{low:.12g} to {high:.12g}" for low, high in pairwise(edges.tolist()))
+            columns = frozen(np.full(len(shown), j))
+            return CellAxis(name, block.name, shown, columns, frozen(edges[1:].copy()), edges)
+
+        return self if self.integral else self._with_real_axes(axis)
+
+    def _with_real_axes(self, real_axis: Callable[[str, Block, int], Axis]) -> FeatureSpace:
+        """The same columns, with an axis for each real one, made from its name, block and column."""
         self._check_values()
         axes: list[Axis] = []
         for block in self.blocks:
             if block.kind is not Kind.REAL:
                 axes += self._axes_of(block)
                 continue
-            edges = frozen(block.edges())
-            shown = tuple(f"{low:.12g} to {high:.12g}" for low, high in pairwise(edges.tolist()))
             for name, value in zip(block.axis_names(), block.values, strict=True):
-                columns = frozen(np.full(len(shown), self._column_of[block.name, value]))
-                axes.append(CellAxis(name, block.name, shown, columns, frozen(edges[1:].copy()), edges))
+                axes.append(real_axis(name, block, self._column_of[block.name, value]))
         return self._with_axes(axes)
 
     @property
@@ -224,18 +215,15 @@ class FeatureSpace:
         for name in choice:
             self.block(name)
         for block in self.blocks:
-            if block.kind is Kind.ONE_HOT:
-                if block.name not in choice:
-                    raise InvalidInput(
-                        f"block {block.name!r} has no value; name one of {_listed(block.values)}."
-                    )
-                index = self._value_index(block.name, choice[block.name])
-                if index < len(block.values):
-                    psi[self._column_of[block.name, block.values[index]]] = 1.0
+            if block.kind is not Kind.ONE_HOT:
+                for value, number in _numbers_of(block, choice.get(block.name, ())).items():
+                    psi[self.column(block.name, value)] = number
                 continue
-            numbers = _numbers_of(block, choice.get(block.name, ()))
-            for value, number in numbers.items():
-                psi[self.column(block.name, value)] = number
+            if block.name not in choice:
+                raise InvalidInput(f"block {block.name!r} has no value; name one of {_listed(block.values)}.")
+            index = self._value_index(block.name, choice[block.name])
+            if index < len(block.values):
+                psi[self._column_of[block.name, block.values[index]]] = 1.0
         self.check(psi)
         return psi
 
@@ -252,8 +240,8 @@ class FeatureSpace:
             elif block.kind is Kind.BINARY:
                 named[block.name] = held
             else:
-                whole = block.whole
-                named[block.name] = {value: int(number) if whole else number for value, number in pairs}
+                number_of = int if block.whole else float
+                named[block.name] = {value: number_of(number) for value, number in pairs}
         return named
 
     def contains(self, psi: Any) -> NDArray[np.bool_]:
@@ -282,10 +270,8 @@ class FeatureSpace:
         valid = self.contains(psi)
         if not valid.all():
             raise InvalidInput(
-                f"row {int(np.argmin(valid))} of psi is not a vector of this space"
-                f" ({int((~valid).sum())} of {len(valid)} rows are not); one-hot blocks need one value,"
-                " binary blocks 0 or 1, counts integers within their bounds, integer and real blocks numbers"
-                " within theirs."
+                f"row {int(np.argmin(valid))} of psi is not a vector of this space ({int((~valid).sum())} of"
+                f" {len(valid)} rows are not): one-hot blocks need one value, others numbers in bounds."
             )
 
     def assignments(self, psi: Any) -> Ints:
@@ -297,23 +283,11 @@ class FeatureSpace:
     def vectors(self, assignments: Ints) -> Floats:
         """psi (N, d) of value indices (N, axes)."""
         check_numbers(len(assignments) * self.d, f"{len(assignments):,} vectors", "use fewer at a time")
-        if len(self.axes) > MANY_AXES:
-            starts, columns, coefficients = self._joined_axes
-            places = starts + assignments
-            if self._column_of_axis is not None:
-                psi = np.empty((len(assignments), self.d))
-                psi[:, self._column_of_axis] = coefficients[places]
-                return psi
-            wider = np.zeros((len(assignments), self.d + 1))  # the last column takes what OTHER puts nowhere
-            np.put_along_axis(wider, columns[places], coefficients[places], axis=1)
-            return np.ascontiguousarray(wider[:, :-1])
-        psi = np.zeros((len(assignments), self.d))
-        rows = np.arange(len(assignments))
-        for axis, values in zip(self.axes, assignments.T, strict=True):
-            columns = axis.columns[values]
-            present = columns >= 0
-            psi[rows[present], columns[present]] = axis.coefficients[values][present]
-        return psi
+        starts, columns, coefficients = self._joined_axes
+        places = starts + assignments
+        psi = np.zeros((len(assignments), self.d + 1))  # the last column takes what OTHER puts nowhere
+        np.put_along_axis(psi, columns[places], coefficients[places], axis=1)
+        return np.ascontiguousarray(psi[:, :-1])
 
     def columns_of(self, assignments: Ints) -> Ints:
         """(N, axes) the columns of value indices (N, axes), -1 for OTHER."""
@@ -364,10 +338,7 @@ class FeatureSpace:
             len(block.values) * (block.high - block.low + 1 if block.whole else 2) for block in self.blocks
         )
         if values > MAX_VALUES:
-            raise TooLarge(
-                f"the axes of this space have {values:,} values, above the limit of {MAX_VALUES:,}; use lower"
-                " bounds for its counts and integers, or real blocks."
-            )
+            raise TooLarge(f"the axes of this space have {values:,} values, above {MAX_VALUES:,}.")
 
     def check_tables(self, rows: int) -> None:
         """Raises `TooLarge` if the tables of all axes for W (rows, d) do not fit in memory together."""
@@ -381,18 +352,12 @@ class FeatureSpace:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for files."""
-        blocks: list[dict[str, Any]] = []
+        blocks = []
         for block in self.blocks:
-            data: dict[str, Any] = {
-                "name": block.name,
-                "kind": str(block.kind),
-                "values": list(block.values),
-            }
+            data: dict[str, Any] = {"name": block.name, "kind": str(block.kind), "values": list(block.values)}
             if block.other:
                 data["other"] = True
-            if block.numeric:
-                data.update(low=block.low, high=block.high)
-            blocks.append(data)
+            blocks.append({**data, **({"low": block.low, "high": block.high} if block.numeric else {})})
         requires = [
             [rule.block, rule.value, rule.needs_block, list(rule.needs_values)] for rule in self.requires
         ]
@@ -426,10 +391,6 @@ class FeatureSpace:
             for i, value in enumerate((*block.values, OTHER) if block.other else block.values)
         }
 
-    def _axis_names(self) -> Iterator[str]:
-        for block in self.blocks:
-            yield from block.axis_names()
-
     @cached_property
     def _axis_of(self) -> dict[str, int]:
         return {axis.name: i for i, axis in enumerate(self.axes)}
@@ -440,13 +401,6 @@ class FeatureSpace:
         starts = np.cumsum([0, *(len(axis) for axis in self.axes[:-1])])
         columns = np.concatenate([axis.columns for axis in self.axes])
         return starts, columns, np.concatenate([axis.coefficients for axis in self.axes])
-
-    @cached_property
-    def _column_of_axis(self) -> Ints | None:
-        """(axes,) the column of each axis; None if an axis has several columns or none."""
-        columns = [axis.columns for axis in self.axes]
-        single = all(own[0] >= 0 and (own == own[0]).all() for own in columns)
-        return np.array([own[0] for own in columns]) if single else None
 
     @cached_property
     def _spans(self) -> tuple[slice, ...]:
@@ -469,28 +423,20 @@ class FeatureSpace:
         numbers = np.arange(block.low, block.high + 1) if block.whole else np.arange(2)
         # The axes of a block share everything but the column, which is one number in memory.
         shown, coefficients = tuple(map(str, numbers.tolist())), frozen(numbers.astype(np.float64))
-        for offset, name in enumerate(block.axis_names()):
-            yield Axis(
-                name,
-                block.name,
-                shown,
-                np.broadcast_to(np.int64(first + offset), len(numbers)),
-                coefficients,
-            )
+        for j, name in enumerate(block.axis_names(), first):
+            columns = np.broadcast_to(np.int64(j), len(numbers))
+            yield Axis(name, block.name, shown, columns, coefficients)
 
     def _value_index(self, block: str, value: Any) -> int:
-        self._one_hot(block)
+        """The value index of a value of a one-hot block."""
+        self._check_one_hot(block)
         if not isinstance(value, str) or (block, value) not in self._index_of:
             raise _unknown_value(self.block(block), value)
         return self._index_of[block, value]
 
-    def _one_hot(self, name: str) -> None:
-        block = self._block_of.get(name)
-        if block is None or block.kind is not Kind.ONE_HOT:
-            raise InvalidInput(
-                f"{name!r} is not a one-hot block of this space; name one of"
-                f" {_listed(tuple(b.name for b in self.blocks if b.kind is Kind.ONE_HOT))}."
-            )
+    def _check_one_hot(self, block: str) -> None:
+        if self.block(block).kind is not Kind.ONE_HOT:
+            raise InvalidInput(f"{block!r} is not a one-hot block of this space.")
 
     def _indices(self, dense: Floats) -> Ints:
         out = np.empty((len(dense), len(self.axes)), dtype=np.int64)
@@ -516,20 +462,18 @@ def _dense_chunks(psi: Psi) -> Iterator[Floats]:
         yield psi.take(np.arange(first, min(first + _DENSE_ROWS, len(psi)))).dense()
 
 
-def _numbers_of(block: Block, given: Any) -> Mapping[str, Any]:
-    """The number of each column: those given, or 1 for each given name."""
-    if isinstance(given, str):
-        given = [given]
-    elif isinstance(given, int | float | np.number) and block.numeric and len(block.values) == 1:
-        given = {block.values[0]: given}
-    numbers: Mapping[str, Any] = given if isinstance(given, Mapping) else dict.fromkeys(given, 1)
+def _numbers_of(block: Block, choice: Any) -> Mapping[str, Any]:
+    """The number of each column: those chosen, or 1 for each name."""
+    if isinstance(choice, str):
+        choice = [choice]
+    elif isinstance(choice, int | float | np.number) and block.numeric and len(block.values) == 1:
+        choice = {block.values[0]: choice}
+    numbers: Mapping[str, Any] = choice if isinstance(choice, Mapping) else dict.fromkeys(choice, 1)
     if block.kind in (Kind.INTEGER, Kind.REAL):
         missing = [value for value in block.values if value not in numbers]
-        if missing or not isinstance(given, Mapping):
-            raise InvalidInput(
-                f"block {block.name!r} needs a number for each of its columns, found none for"
-                f" {_listed(tuple(missing) or block.values)}; pass a mapping of numbers by name."
-            )
+        if missing or not isinstance(choice, Mapping):
+            names = _listed(tuple(missing) or block.values)
+            raise InvalidInput(f"block {block.name!r} needs a number for each of its columns, also {names}.")
     return numbers
 
 
@@ -539,9 +483,94 @@ def _listed(names: tuple[str, ...], most: int = 12) -> str:
 
 
 def _unknown_value(block: Block, value: Any) -> InvalidInput:
-    return InvalidInput(
-        f"unknown value {value!r} for block {block.name!r}; it is one of {_listed(block.values)}."
-    )
+    known = _listed(block.values)
+    return InvalidInput(f"unknown value {value!r} for block {block.name!r}; it is one of {known}.")
 
 
 _NO_BLOCKS = FeatureSpace([one_hot("nothing", ["nothing"])])
+
+# Blocks of columns without a block: binary ones, counts, and numbers, each of which is a block.
+PLAIN, COUNTED, NUMBER = "psi", "count", "number"
+
+
+def space_of_columns(X: ArrayLike, names: Iterable[str] | None = None) -> FeatureSpace:
+    """The space of the columns of X (N, d), with blocks that fit its rows; names default to x1, x2, ...
+
+    Columns named `block=value` with the same block form a block. It is one-hot if each row has exactly one of
+    them (with OTHER if a row may have none), otherwise binary. Other columns are binary, or counts if they
+    exceed 1. A column with negative integers is an integer block, one with fractions or very large numbers a
+    real block; their bounds are the range of the data, widened on both sides by its width, and not below 0 if
+    no number is.
+
+    >>> names = ["source=Person", "source=Location", "weekday", "age", "change"]
+    >>> for block in space_of_columns([[1, 0, 1, 30.5, -2], [0, 1, 0, 70.5, 3]], names).blocks:
+    ...     print(block.name, block.kind, block.low, block.high)
+    source one-hot 0 1
+    psi binary 0 1
+    age real 0.0 120.0
+    change integer -7 8
+    """
+    X = checked_array(X, "X", 2)
+    names = [f"x{j + 1}" for j in range(X.shape[1])] if names is None else list(names)
+    if len(names) != X.shape[1] or not len(X):
+        raise InvalidInput(f"X {X.shape} needs at least one row and {X.shape[1]} names, found {len(names)}.")
+    kinds = [_block_name(name) or _kind(name, x) for name, x in zip(names, X.T, strict=True)]
+    blocks: list[Block] = []
+    first = 0
+    for kind, group in groupby(kinds):
+        columns = slice(first, first + len(list(group)))
+        first = columns.stop
+        blocks.append(_block(kind, names[columns], X[:, columns], {block.name for block in blocks}))
+    return FeatureSpace(blocks)
+
+
+def _kind(name: str, x: Floats) -> tuple[str, ...]:
+    """The block of a column without one: its own for an integer or real column."""
+    if not _is_count(x):
+        return (name, NUMBER)
+    return (COUNTED if x.max() > 1 else PLAIN,)
+
+
+def _is_count(x: Floats) -> bool:
+    return bool((np.rint(x) == x).all() and x.min() >= 0 and x.max() <= LARGEST_COUNT // 2)
+
+
+def _number_block(name: str, values: list[str], x: Floats) -> Block:
+    """An integer or real block with bounds around the numbers of the data."""
+    least, most = float(x.min()), float(x.max())
+    width = (most - least) or max(1.0, abs(most))
+    unit = 10.0 ** math.floor(math.log10(width))
+    low = math.floor((least - width) / unit) * unit
+    high = math.ceil((most + width) / unit) * unit
+    low = max(0.0, low) if least >= 0 else low
+    if bool((np.rint(x) == x).all()) and -LARGEST_COUNT <= low < high <= LARGEST_COUNT:
+        return integer(name, values, math.floor(low), math.ceil(high))
+    # Few digits, but never inside the data.
+    low, high = min(float(f"{low:.12g}"), least), max(float(f"{high:.12g}"), most)
+    return real(name, values, max(low, -LARGEST_MAGNITUDE), min(high, LARGEST_MAGNITUDE))
+
+
+def _block_name(name: str) -> tuple[str, str] | None:
+    """(block, "=") of a column named `block=value`."""
+    block, equals, value = name.partition("=")
+    return (block, "=") if equals and block and value else None
+
+
+def _block(kind: tuple[str, ...], names: list[str], X: Floats, taken: set[str]) -> Block:
+    name, named = kind[0], kind[1:] == ("=",)
+    if kind[1:] == (NUMBER,):
+        return _number_block(name if name not in taken else f"{name} {NUMBER}", names, X)
+    if name in taken and named:
+        raise InvalidInput(f"the columns of block {name!r} must be next to each other.")
+    numbered = (name if i == 1 else f"{name} {i}" for i in range(1, len(taken) + 2))
+    free = name if named else next(label for label in numbered if label not in taken)
+    values = [label.partition("=")[2] for label in names] if named else names
+    if not _is_count(X):
+        return _number_block(free, values, X)
+    if X.max() > 1:
+        # As for counts of labels, up to twice the largest count is possible.
+        return count(free, values, high=2 * int(X.max()))
+    sums = X.sum(1)
+    if named and len(values) > 1 and (sums <= 1).all():
+        return one_hot(free, values, other=bool((sums == 0).any()))
+    return binary(free, values)

@@ -8,7 +8,7 @@
 
 Text has the layout of the paper's coefficient tables: one column per value of psi under the name of its
 block, then the bias; one line per inequality. Rows and the lifted form are valid for every psi; simplified
-rows only together with the equations of the space (`reason/_domain.py`), which are part of the JSON. Reading
+rows only together with the equations of the space (`reason/_rules.py`), which are part of the JSON. Reading
 the numbers of JSON and CSV returns the same floats.
 
 Paper: Tables 9-11 in Appendix C.4 list rows.
@@ -32,8 +32,8 @@ from lcons_core._pointset import check_width
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import Form, check_form_size, lift, read_form, to_inequalities
 from lcons_core._types import Floats, OnProgress
-from lcons_core.reason._domain import domain_equations
-from lcons_core.reason._simplify import simplify
+from lcons_core.reason._compare import simplify
+from lcons_core.reason._rules import domain_equations
 
 BIAS = "bias"
 
@@ -63,12 +63,12 @@ def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -
     names = [value for _, values in blocks for value in values]
     cells = [names, *([f"{value:.{decimals}f}" for value in row] for row in extremes)]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    spans, padding, first = [], [], 0
-    for name, values in blocks:
-        spans.append(slice(first, first + len(values)))
-        first += len(values)
-        width = sum(widths[spans[-1]]) + 2 * (len(values) - 1)
-        padding.append(max(len(name), width))
+    stops = np.cumsum([len(values) for _, values in blocks]).tolist()
+    spans = [slice(stop - len(values), stop) for stop, (_, values) in zip(stops, blocks, strict=True)]
+    padding = [
+        max(len(name), sum(widths[span]) + 2 * (len(values) - 1))
+        for span, (name, values) in zip(spans, blocks, strict=True)
+    ]
 
     def line(row: Sequence[str]) -> str:
         padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]

@@ -38,9 +38,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import _theorem as theorem1
-from lcons_core._arithmetic import rational_dot, rounding_bound
-from lcons_core._blocks import Block, Requirement, binary, count, integer, one_hot, real
+from lcons_core import _theorem as theorem
+from lcons_core._arithmetic import rounding_bound
+from lcons_core._blocks import Block, Kind, Requirement, binary, count, integer, one_hot, real
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
 from lcons_core._instance import Instance
@@ -79,7 +79,6 @@ MAX_D = 10
 MAX_K = 12
 LARGEST_FLOAT = 2.0**64
 _LABELS = ("A", "B", "C", "D")
-_BOUNDS = st.sampled_from([-3.0, -1.0, -0.1, 0.0, 0.5, 1.0])
 
 
 def weights(largest: int = 4) -> SearchStrategy[float]:
@@ -169,53 +168,44 @@ def spaces(
 ) -> FeatureSpace:
     """Spaces that mix one-hot blocks (with and without OTHER), binary, count and integer blocks; `reals`: and
     real blocks, at least one."""
-    kinds = ["one-hot", "one-hot", "binary", *(["count", "integer"] if counts else [])]
-    blocks: list[Block] = []
-    for i in range(draw(st.integers(1, 2)) if reals else 0):
-        low, length = draw(_BOUNDS), draw(st.sampled_from([0.1, 0.5, 1.0, 3.0]))
-        name = f"real {i}"
-        names = [name] if draw(st.booleans()) else ["v0", "v1"]
-        blocks.append(real(name, names, low, low + length))
+    blocks: list[Block] = [draw(_real_blocks(f"real {i}")) for i in range(draw(st.integers(1, 2)) * reals)]
     for i in range(draw(st.integers(0 if reals else 1, max_blocks))):
         values = [f"v{j}" for j in range(draw(st.integers(1, max_values)))]
-        kind, name = draw(st.sampled_from(kinds)), f"block {i}"
-        if kind == "one-hot":
-            blocks.append(one_hot(name, values, other=draw(st.booleans())))
-        elif kind == "binary":
-            blocks.append(binary(name, values))
-        elif kind == "integer":
-            low = draw(st.integers(-2, 1))
-            blocks.append(integer(name, draw(st.sampled_from([[name], ["v0", "v1"]])), low, low + 2))
-        else:
-            low = draw(st.integers(0, 1))
-            blocks.append(count(name, values[:2], low=low, high=low + draw(st.integers(1, 2))))
-    plain = [block for block in blocks if block.kind == "one-hot"]
+        blocks.append(draw(_finite_blocks(f"block {i}", values, counts)))
     rules = []
     if requires and draw(st.booleans()):
-        for before, block in pairwise(plain):
+        for before, block in pairwise(block for block in blocks if block.kind is Kind.ONE_HOT):
             # Never about the first value, so that at least one point is always possible.
             if len(block.values) > 1:
                 rules.append(Requirement(block.name, block.values[1], before.name, before.values[:1]))
     return FeatureSpace(blocks, rules)
 
 
+def _finite_blocks(name: str, values: list[str], counts: bool) -> SearchStrategy[Block]:
+    """Blocks of one name, of all kinds but real."""
+    kinds = [[one_hot(name, values, other) for other in (False, True)]] * 2 + [[binary(name, values)]]
+    if counts:
+        bounds = ((0, 1), (0, 2), (1, 2), (1, 3))
+        kinds.append([count(name, values[:2], high, low) for low, high in bounds])
+        kinds.append([integer(name, v, low, low + 2) for v in ([name], ["v0", "v1"]) for low in range(-2, 2)])
+    return st.sampled_from(kinds).flatmap(st.sampled_from)
+
+
+def _real_blocks(name: str) -> SearchStrategy[Block]:
+    bounds = product([-3.0, -1.0, -0.1, 0.0, 0.5, 1.0], [0.1, 0.5, 1.0, 3.0], ([name], ["v0", "v1"]))
+    return st.sampled_from([real(name, values, low, low + length) for low, length, values in bounds])
+
+
 @st.composite
 def points(draw: DrawFn, space: FeatureSpace) -> Floats:
     """psi (d,): points of the domain; a real column is often at a bound."""
-    if not space.integral:
-        return draw(_real_points(space))
-    indices = st.tuples(*(st.integers(0, len(axis) - 1) for axis in space.axes))
-    choice = draw(indices.filter(lambda v: bool(space.possible(np.array([v]))[0])))
-    return space.vectors(np.array([choice], dtype=np.int64))[0]
-
-
-@st.composite
-def _real_points(draw: DrawFn, space: FeatureSpace) -> Floats:
     finite = space.finite_part
+    indices = st.tuples(*(st.integers(0, len(axis) - 1) for axis in finite.axes))
+    choice = draw(indices.filter(lambda v: bool(finite.possible(np.array([v]))[0])))
     psi = np.zeros(space.d)
-    psi[~space.real_columns] = draw(points(finite))[: int((~space.real_columns).sum())]
+    psi[~space.real_columns] = finite.vectors(np.array([choice]))[0, : int((~space.real_columns).sum())]
     for block in space.blocks:
-        if block.kind == "real":
+        if block.kind is Kind.REAL:
             inside = st.one_of(st.sampled_from([block.low, block.high]), st.floats(block.low, block.high))
             for value in block.values:
                 psi[space.column(block.name, value)] = draw(inside) + 0.0
@@ -265,16 +255,10 @@ def constraints(draw: DrawFn, feature: bool | None = None, counts: bool = True) 
     chosen: ConstraintFeature | None = None
     if draw(st.booleans()) if feature is None else feature:
         chosen = draw(features() if counts else features().filter(lambda f: f.kind != "counts"))
-        space = chosen.space
-    else:
-        space = draw(spaces(counts=counts))
-    shapes: list[SearchStrategy[Network]] = [
-        networks(max_K=3, d=space.d),
-        conjunctions(max_parts=2, max_K=2, d=space.d),
-    ]
-    network: Network = draw(st.one_of(shapes))
-    seed = draw(st.integers(0, 2**64))
-    return LearnedConstraint(network, space, chosen, {"seed": seed, "note": "drawn"})
+    space = draw(spaces(counts=counts)) if chosen is None else chosen.space
+    single, several = networks(max_K=3, d=space.d), conjunctions(max_parts=2, max_K=2, d=space.d)
+    network: Network = draw(st.one_of(single, several))
+    return LearnedConstraint(network, space, chosen, {"seed": draw(st.integers(0, 2**64)), "note": "drawn"})
 
 
 def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None:
@@ -291,84 +275,54 @@ def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None
     >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [3.0]))
     >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [4.0]))
     Traceback (most recent call last):
-    AssertionError: all the given rows hold, but the verdict of the rational margin is False at ...
+    AssertionError: the given rows are True, but the verdict of the rational margin is False at ...
     """
-    own: Network = as_network(network, "check_theorem1")
-    points = _checked_points(own, psi)
-    if max(part.K for part in own.parts) > MAX_K:
-        raise TooLarge(
-            f"check_theorem1 needs at most {MAX_K} units per part, found K = {own.K}; use"
-            " verify(...), which draws random subsets."
-        )
-    units = [_rationals(part.W[k], part.b[k]) for part in own.parts for k in range(part.K)]
-    if rows is not None:
-        _check_given_rows(own, _given_rows(rows, own), units, points)
-    found_rows, exact = theorem1.to_inequalities(own), _sums_are_exact(own, points)
-    _check_rows(units, found_rows)
-    different = {tuple(subset) for subset in found_rows.subsets} if found_rows.subsets is not None else set()
-    wanted = theorem1.estimate_rows(own).rows
-    assert len(found_rows) == len(different) == wanted, f"{len(different)} of {wanted} subsets have a row"
-    system = theorem1.lift(own)
+    whole = as_network(network, "check_theorem1")
+    points = _checked_points(whole, psi)
+    if max(part.K for part in whole.parts) > MAX_K:
+        raise TooLarge(f"check_theorem1 needs at most {MAX_K} units per part; verify draws random subsets.")
+    listed, system = theorem.to_inequalities(whole), theorem.lift(whole)
+    exact = _sums_are_exact(whole, points)
+    _check_sums(whole, listed)
+    subsets = {tuple(subset) for subset in np.asarray(listed.subsets)}
+    wanted = theorem.estimate_rows(whole).rows
+    assert len(listed) == len(subsets) == wanted, f"{len(subsets)} of {wanted} subsets have a row"
+    others = None if rows is None else _read_rows(rows, whole)
     for point in points:
-        expected = own.rational_margin(point) >= 0
-        least = min(_least_slack(part, point) for part in own.parts)
-        cut = theorem1.most_violated(own, point)
-        _check_rows(units, cut)
-        found = {
-            "network.accepts": own.accepts(point),
+        least = min(_least_slack(part, point) for part in whole.parts)
+        cut = theorem.most_violated(whole, point)
+        _check_sums(whole, cut)
+        verdicts = {
+            "network.accepts": whole.accepts(point),
             "the rows of all subsets, as rationals,": least >= 0,
             "lift(network)": _some_s_fits(system, point),
         }
         if exact:
-            value = rational_dot(cut.coefficients[0], point, float(cut.bias[0]))
-            found["to_inequalities(network)"] = found_rows.holds(point)
-            found["most_violated(network, psi)"] = value >= 0
-            # If no unit is active, every row is at least 1, and the cut is one of them.
-            assert value == least or least >= 1, _witness(
-                own, point, f"the cut has slack {value}, but some row has {least}"
-            )
-        for form, verdict in found.items():
-            assert verdict == expected, _witness(
-                own, point, f"{form} is {verdict}, but the verdict of the rational margin is {expected}"
-            )
+            verdicts["to_inequalities(network)"] = listed.holds(point)
+            verdicts["most_violated(network, psi)"] = cut.rational_margin(point) >= 0
+        if others is not None:
+            verdicts["the given rows are"] = others.holds(point)
+        expected = whole.rational_margin(point) >= 0
+        parts = "; ".join(f"W = {part.W.tolist()}, b = {part.b.tolist()}" for part in whole.parts)
+        where = f"at psi = {point.tolist()} for {parts}"
+        for form, verdict in verdicts.items():
+            is_ = "" if form.endswith("are") else " is"
+            problem = f"{form}{is_} {verdict}, but the verdict of the rational margin is {expected} {where}"
+            assert verdict == expected, problem
+        # If no unit is active, every row is at least 1, and the cut is one of them.
+        smallest = not exact or cut.rational_margin(point) == least or least >= 1
+        assert smallest, f"the cut is not the smallest row, {least}, {where}"
 
 
-def _given_rows(rows: Any, network: Network) -> LinearInequalities:
-    """Rows as `LinearInequalities` of the network's psi."""
-    given = rows if isinstance(rows, tuple) else (getattr(rows, "rows", rows),)
-    if len(given) == 2:
-        found = LinearInequalities(*given)
-    elif isinstance(given[0], LinearInequalities):
-        found = given[0]
-    else:
-        raise InvalidInput(
-            f"rows must be LinearInequalities or (coefficients, bias), found {type(rows).__name__}; pass"
-            " arrays (M, d) and (M,)."
-        )
-    if found.d != network.d:
-        raise InvalidInput(
-            f"rows must have {network.d} columns, found {found.d}; pass rows over the same psi."
-        )
-    return found
-
-
-def _check_given_rows(
-    network: Network, rows: LinearInequalities, units: list[list[Fraction]], points: Floats
-) -> None:
-    if rows.subsets is not None:
-        _check_rows(units, rows)
-    for point in points:
-        expected = network.rational_margin(point) >= 0
-        values = [
-            rational_dot(w, point, b) for w, b in zip(rows.coefficients, rows.bias.tolist(), strict=True)
-        ]
-        broken = [m for m, value in enumerate(values) if value < 0]
-        said = "all the given rows hold"
-        if broken:
-            said = f"the given row {broken[0]} is {float(values[broken[0]]):g} < 0"
-        assert expected == (not broken), _witness(
-            network, point, f"{said}, but the verdict of the rational margin is {expected}"
-        )
+def _read_rows(rows: Any, network: Network) -> LinearInequalities:
+    """Other people's rows; if they name their subsets, their sums are checked."""
+    pair = isinstance(rows, tuple) and len(rows) == 2
+    read = LinearInequalities(*rows) if pair else getattr(rows, "rows", rows)
+    if not isinstance(read, LinearInequalities) or read.d != network.d:
+        raise InvalidInput(f"rows must be LinearInequalities or (coefficients, bias) of {network.d} columns.")
+    if read.subsets is not None:
+        _check_sums(network, read)
+    return read
 
 
 def _checked_points(network: Network, psi: Any) -> Floats:
@@ -376,65 +330,47 @@ def _checked_points(network: Network, psi: Any) -> Floats:
         checked = as_psi(psi, network.d)
         return checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
     if network.d > MAX_D:
-        raise InvalidInput(
-            f"there are too many 0/1 points for d = {network.d} (d is at most {MAX_D}); pass the points psi."
-        )
+        raise InvalidInput(f"there are too many 0/1 points for d = {network.d}; pass the points psi.")
     return np.array(list(product([0.0, 1.0], repeat=network.d)))
 
 
 def _sums_are_exact(network: Network, points: Floats) -> bool:
     largest = float(np.abs(points).max(initial=1.0))
-    integral = bool((points == np.rint(points)).all())
-    return integral and all(
-        rounding_bound(part.magnitude(largest), 0, part.exponent) == 0 for part in network.parts
-    )
+    bounds = [rounding_bound(part.magnitude(largest), 0, part.exponent) for part in network.parts]
+    return bool((points == np.rint(points)).all()) and not any(bounds)
 
 
 def _least_slack(part: RectifierNetwork, point: Floats) -> Fraction:
     """The smallest value of 1 - sum_{k in S} a_k over all non-empty S."""
     sums = [Fraction(0)]
-    for w, b in zip(part.W, part.b, strict=True):
-        activation = rational_dot(w, point, float(b))
+    for activation in part.rational_activations(point):
         sums += [total + activation for total in sums]
     return 1 - max(sums[1:])
 
 
-def _some_s_fits(system: theorem1.LiftedInequalities, point: Floats) -> bool:
+def _some_s_fits(system: theorem.LiftedInequalities, point: Floats) -> bool:
     """Whether some s >= 0 satisfies the lifted rows at this psi.
 
     A row with a positive coefficient of one s_k is a lower bound on this s_k; the other rows only need small
     s. So some s satisfies all rows iff the smallest one does.
     """
-    least = [Fraction(0)] * system.K
-    budgets = []
-    for a_psi, a_s, rhs in zip(system.A_psi, system.A_s, system.rhs, strict=True):
-        needed = -rational_dot(a_psi, point, -float(rhs))
-        involved = np.flatnonzero(a_s)
-        if (a_s[involved] < 0).all():
-            budgets.append((a_s, needed))
-            continue
-        assert len(involved) == 1, f"a lifted row mixes s variables: {a_s}"
-        k = int(involved[0])
-        least[k] = max(least[k], needed / Fraction(float(a_s[k])))
-    values = (sum(Fraction(float(a)) * s for a, s in zip(a_s, least, strict=True)) for a_s, _ in budgets)
-    return all(value >= needed for value, (_, needed) in zip(values, budgets, strict=True))
+    slack = RectifierNetwork(system.A_psi, 0.0 - system.rhs).rational_activations(point)
+    A_s = np.vectorize(Fraction, otypes=[object])(system.A_s)
+    bounds, least = (system.A_s > 0).any(1), np.full(system.K, Fraction(0))
+    assert (np.count_nonzero(system.A_s[bounds], axis=1) == 1).all(), "a lifted row mixes s variables"
+    for row, value in zip(A_s[bounds], slack[bounds], strict=True):
+        k = int(np.argmax(row))
+        least[k] = max(least[k], -value / row[k])
+    return bool((slack[~bounds] + A_s[~bounds].dot(least) >= 0).all())
 
 
-def _rationals(w: Floats, b: float) -> list[Fraction]:
-    return [Fraction(float(x)) for x in (*w, b)]
-
-
-def _check_rows(units: list[list[Fraction]], rows: LinearInequalities) -> None:
-    """Asserts that each row has the correctly rounded sums of its subset; `units` are rows of (W, b)."""
+def _check_sums(network: Network, rows: LinearInequalities) -> None:
+    """Asserts that each row has the correctly rounded sums of its subset."""
+    units = [[Fraction(x) for x in (*w, b)] for p in network.parts for w, b in zip(p.W, p.b, strict=True)]
     assert rows.subsets is not None, "the rows have no subsets"
     for coefficients, bias, subset in zip(rows.coefficients, rows.bias, rows.subsets, strict=True):
         members = np.flatnonzero(subset).tolist()
         *sums, b = (sum(column) for column in zip(*(units[k] for k in members), strict=True))
         expected = [*(float(-total) for total in sums), float(1 - b)]
-        found = [*coefficients.tolist(), float(bias)]
-        assert found == expected, f"the row of S = {members} is {found} instead of {expected}"
-
-
-def _witness(network: Network, point: Floats, problem: str) -> str:
-    parts = "; ".join(f"W = {part.W.tolist()}, b = {part.b.tolist()}" for part in network.parts)
-    return f"{problem} at psi = {point.tolist()} for {parts}"
+        stored = [*coefficients.tolist(), float(bias)]
+        assert stored == expected, f"the row of S = {members} is {stored} instead of {expected}"

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from lcons_core._blocks import OTHER, binary, count, one_hot
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._domain import Box, indicator
-from lcons_core.reason._rules import allow_only, forbid_boxes
+from lcons_core.reason._rules import Box, Rules, forbid_boxes, indicator
 from lcons_core.testing import spaces
 
 SPACE = FeatureSpace(
@@ -74,7 +73,7 @@ def test_allow_only_accepts_exactly_the_union(data):
     chosen = data.draw(st.lists(partial_assignments(space), max_size=3))
     assignments, described = whole_domain(space)
     expected = [any(inside(space, a, named) for a in chosen) for named in described]
-    assert allow_only(space, chosen).verdicts(space, assignments).tolist() == expected
+    assert Rules(space, allowed=chosen).network().verdicts(space, assignments).tolist() == expected
 
 
 @given(st.data())
@@ -117,7 +116,7 @@ def test_counts_are_refused_by_name():
     with pytest.raises(Unsupported, match="'number x' is a count"):
         forbid_boxes(SPACE, [Box.of(SPACE, {"number": {"x": 2}})])
     with pytest.raises(Unsupported, match="'number x' is a count"):
-        allow_only(SPACE, [{"source": "Person"}])
+        Rules(SPACE, allowed=[{"source": "Person"}]).network()
 
 
 @pytest.mark.parametrize(
@@ -142,4 +141,4 @@ def test_no_boxes_forbid_nothing_and_nothing_allowed_rejects_all():
     space = FeatureSpace([one_hot("a", "xy"), binary("b", "z")])
     assignments, _ = whole_domain(space)
     assert forbid_boxes(space, []).verdicts(space, assignments).all()
-    assert not allow_only(space, []).verdicts(space, assignments).any()
+    assert not Rules(space, allowed=[]).network().verdicts(space, assignments).any()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import SOURCE_RELATION, designed, printed_network
 
@@ -11,10 +11,8 @@ from lcons_core._errors import InvalidInput
 from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import to_inequalities
-from lcons_core.reason._compare import compare
-from lcons_core.reason._domain import domain_equations
-from lcons_core.reason._points import enumerate_verdicts
-from lcons_core.reason._simplify import Reason, simplify
+from lcons_core.reason._compare import Reason, compare, simplify
+from lcons_core.reason._rules import domain_equations
 from lcons_core.testing import conjunctions, networks, spaces
 
 
@@ -67,37 +65,10 @@ def test_every_dropped_row_has_a_reason_that_is_true(case):
     for drop in simplified.dropped:
         if drop.reason is Reason.NEVER_VIOLATED:
             assert holds[:, drop.row].all()
-        elif drop.reason is Reason.DOMINATED:
-            assert drop.by is not None
-            assert holds[holds[:, drop.by], drop.row].all()
         assert holds[kept_hold, drop.row].all()
     for m, row in enumerate(simplified.kept):
         assert np.array_equal(simplified.rows.coefficients[m], rows.coefficients[row])
         assert np.array_equal(simplified.rows.subsets[m], rows.subsets[row])
-
-
-@settings(max_examples=50)
-@given(sets_on_spaces(), st.integers(1, 9))
-def test_fast_enumeration_gives_the_verdicts_of_each_point(case, chunk):
-    network, space = case
-    rows = to_inequalities(network)
-    pieces = list(enumerate_verdicts([network, rows], space, chunk))
-    points = np.concatenate([points for points, _ in pieces])
-    assert np.array_equal(points, all_points(space))
-    for i, points_set in enumerate((network, rows)):
-        found = np.concatenate([accepted[i] for _, accepted in pieces])
-        assert np.array_equal(found, points_set.verdicts(space, points))
-
-
-def test_of_rows_that_are_equal_on_the_domain_the_first_is_kept():
-    space = FeatureSpace([one_hot("a", "xy"), one_hot("b", "xy")])
-    # The second adds 1 to every column of a and takes it from the bias; the third is weaker.
-    rows = LinearInequalities([[-2, 0, -2, 0], [-1, 1, -2, 0], [-2, 0, -1, 1]], [3, 2, 3.5])
-    simplified = simplify(rows, space)
-    assert simplified.kept.tolist() == [0]
-    reasons = {drop.row: (drop.reason, drop.by) for drop in simplified.dropped}
-    assert reasons[1] == (Reason.DOMINATED, 0)
-    assert simplified.counts()[Reason.DOMINATED] + simplified.counts()[Reason.NEVER_VIOLATED] == 2
 
 
 def test_a_row_is_not_dropped_on_a_rounding_error():

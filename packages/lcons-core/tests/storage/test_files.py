@@ -16,6 +16,7 @@ from lcons_core import _document as files
 from lcons_core._arithmetic import LARGEST_MAGNITUDE
 from lcons_core._blocks import one_hot
 from lcons_core._constraint import LearnedConstraint
+from lcons_core._document import hash_psi, record, versions
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
 from lcons_core._files import check_plain, digest, parse, pretty
 from lcons_core._network import RectifierNetwork
@@ -24,7 +25,6 @@ from lcons_core._schemes import iob2
 from lcons_core._space import FeatureSpace
 from lcons_core.features import Existence, NgramLabels, Tuples
 from lcons_core.storage import dumps, load, loads, save
-from lcons_core.storage._provenance import hash_psi, record, versions
 from lcons_core.testing import constraints, structures
 
 PAIRS = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))

@@ -42,6 +42,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
+from lcons_core.storage._provenance import hash_psi
 
 from lcons_core import (
     Conjunction,
@@ -59,7 +60,6 @@ from lcons_core import (
 from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic
 from lcons_core._instance import read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
-from lcons_core.storage._provenance import hash_psi
 from lcons_tasks.own_data import upper_bound
 
 MEMBER = "calibration"

@@ -57,7 +57,7 @@ from lcons_core._instance import read_instance
 from lcons_core._network import as_network
 from lcons_core._pointset import least_values
 from lcons_core.reason import Box, in_words
-from lcons_core.reason._domain import indicator
+from lcons_core.reason._rules import indicator
 
 MEMBER = "kept_examples"
 # Larger domains are not enumerated.

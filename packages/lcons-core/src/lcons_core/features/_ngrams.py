@@ -37,9 +37,8 @@ from typing import Any, Self
 import numpy as np
 
 from lcons_core._blocks import OTHER, Block, Requirement, one_hot
-from lcons_core._coded import CodedColumn
 from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD, Instance, read_instance, read_instances
+from lcons_core._instance import WORD, CodedColumn, Instance, read_instance, read_instances
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Ints
@@ -298,7 +297,9 @@ class NgramContext(SequenceFeature):
     def context_ids(self, instance: Instance) -> Ints:
         """(T,) indices into `contexts`; len(contexts) is OTHER."""
         if self.column not in instance.x:
-            raise InvalidInput(f"the structure has no column {self.column!r}, only {list(instance.x)}.")
+            raise InvalidInput(
+                f"the structure has no column {self.column!r} (it has {list(instance.x) or 'none'})."
+            )
         return self.ids_of(instance.x[self.column])
 
     def ids_of(self, values: Iterable[str]) -> Ints:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lcons_core._constraint import LearnedConstraint
+from lcons_core._document import hash_psi, record
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD, Instance, read_instances
 from lcons_core._psi import PsiRows
@@ -51,7 +52,6 @@ from lcons_core.learn._examples import (
     positives_of,
     usual_negatives,
 )
-from lcons_core.storage._provenance import hash_psi, record
 
 # Words that occur fewer times than this are OTHER: rare words help little on new text.
 OFTEN = 10

@@ -30,8 +30,8 @@ from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import Form, LiftedInequalities, lift, rows_of
 from lcons_core.optimisers._tool import Bounds, Row, System
-from lcons_core.reason._domain import domain_equations
-from lcons_core.reason._simplify import simplify
+from lcons_core.reason._compare import simplify
+from lcons_core.reason._rules import domain_equations
 
 MAX_ROWS = 2**14
 

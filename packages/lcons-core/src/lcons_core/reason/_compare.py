@@ -1,54 +1,50 @@
-"""Comparison of two constraints: whether they accept the same points of a space.
+"""Comparison of two constraints, and simplification: the rows that matter on a domain.
 
-    EQUAL        proved, by checking every point or by a closed form
+`compare` says whether two constraints accept the same points of a space:
+
+    EQUAL        proved, by checking every point, by a closed form, or by a search that ended
     DIFFERENT    proved, by a witness: a point that one accepts and the other rejects
     UNDECIDED    not proved: random points and a search found no witness
 
-Up to `limit` points the whole domain is enumerated and the counts are exact. Above the limit, only the axes
-that one of the two uses are enumerated: an axis whose values all add the same to every unit (or row) changes
-no verdict, so the other axes are fixed and all counts are multiplied by the number of their combinations. If
-these are too many as well, first a closed-form proof of equality is tried, then a search for a witness. Every
-verdict is exact: floats guide the search but do not decide.
+Up to `limit` points the whole domain is enumerated and the counts are exact. Two networks on a larger domain
+are equal if they have the same units: units that are never active are ignored, and units are compared by
+their values on the domain. Otherwise a bounded search (`_search.py`) looks for a witness; if it ends, there
+is none. On a space with real blocks points are sampled.
 
-On a space with real blocks there are infinitely many points: after the closed forms, points are sampled, some
-near both boundaries, so without a witness the sets are UNDECIDED.
+`simplify` drops a row r = c . psi + b that is, on the finite domain of a space,
 
-There are two closed-form proofs of equality. Two networks are equal if they have the same units: units that
-are never active are ignored, and units are compared by their values on the domain, so it does not matter
-whether a constant is in a one-hot block or in the bias. Two systems of rows are equal if each implies the
-other row by row (`_dominance.py`).
+    never violated:      min r >= 0
+    jointly implied:     every point that violates r violates a row that is not dropped
 
-Candidates for a difference are random points, points near both boundaries, points found by climbing
-min(margin_a, -margin_b) and the reverse, and points in and next to the boxes of rules. A candidate with two
-different exact verdicts proves a difference; no number of candidates proves equality.
+The minimum is a sum over axes in closed form. The second needs enumeration: rows are chosen while some
+rejected point violates none of those chosen, and then those that no point needs are dropped. So it is used on
+small domains; on others, and on real blocks, the result is sound, but not minimal.
 
 Paper: Appendix C.4 compares learned with designed constraints by enumerating all pairs.
-Not in the paper: counts, witnesses, and domains that are too large to enumerate.
+Not in the paper: counts, witnesses, domains that are too large to enumerate; dropping rows.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from lcons_core._arithmetic import many, plain
-from lcons_core._errors import LconsError
+from lcons_core._arithmetic import frozen, many, plain
+from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._network import LinearInequalities, RectifierNetwork
-from lcons_core._pointset import Fitted, PointSet, as_points, check_width, least_values
+from lcons_core._pointset import Fitted, PointSet, Wrapped, as_points, check_width, least_values
+from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
-from lcons_core._types import Bools, Floats, Ints, OnProgress
-from lcons_core.reason._domain import drawn_points
-from lcons_core.reason._dominance import singly_implied
-from lcons_core.reason._points import ENUMERATION_LIMIT, climb, near_boundary, scan
-from lcons_core.reason._real_points import drawn_psi, psi_near_boundary
-from lcons_core.reason._rules import Rules
-from lcons_core.reason._simplify import common_space
+from lcons_core._types import Bools, Ints, OnProgress
+from lcons_core.reason._rules import DomainEquations, domain_equations
+from lcons_core.reason._search import ENUMERATION_LIMIT, drawn_points, drawn_psi, scan, search
+
+DRAWN = 2**14
+CELLS = 2**24
 
 
 class Outcome(StrEnum):
@@ -69,14 +65,14 @@ class Comparison:
     """
 
     outcome: Outcome
-    points: int
-    both: int
-    only_a: int
-    only_b: int
-    witnesses_a: tuple[dict[str, Any], ...]
-    witnesses_b: tuple[dict[str, Any], ...]
-    complete: bool
-    how: str
+    points: int = 0
+    both: int = 0
+    only_a: int = 0
+    only_b: int = 0
+    witnesses_a: tuple[dict[str, Any], ...] = ()
+    witnesses_b: tuple[dict[str, Any], ...] = ()
+    complete: bool = False
+    how: str = ""
 
     @property
     def equal(self) -> bool | None:
@@ -84,41 +80,41 @@ class Comparison:
         return {"equal": True, "different": False}.get(self.outcome)
 
     def __bool__(self) -> bool:
-        raise LconsError(
-            "a comparison has three outcomes and no truth value; use comparison.equal, which is True, False"
-            " or None, or comparison.outcome."
-        )
+        raise LconsError("a comparison has three outcomes and no truth value; use comparison.equal.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "outcome": str(self.outcome),
-            **{name: plain(getattr(self, name)) for name in ("points", "both", "only_a", "only_b")},
-            "witnesses_a": list(self.witnesses_a),
-            "witnesses_b": list(self.witnesses_b),
-            "complete": self.complete,
-            "how": self.how,
-        }
+        numbers = {name: plain(getattr(self, name)) for name in ("points", "both", "only_a", "only_b")}
+        witnesses = {name: list(getattr(self, name)) for name in ("witnesses_a", "witnesses_b")}
+        return {**vars(self), "outcome": str(self.outcome), **numbers, **witnesses}
 
     def __str__(self) -> str:
-        if self.outcome is Outcome.UNDECIDED:
-            return f"undecided: {self.how}"
-        if self.outcome is Outcome.EQUAL:
-            if not self.complete:
-                return f"equal: {self.how}"
-            how = "" if self.how == _every(self.points) else f" ({self.how})"
-            return f"equal: all {many(self.points)} points agree{how}"
+        if self.outcome is not Outcome.DIFFERENT:
+            how = f"all {many(self.points)} points agree" if self.complete else self.how
+            return f"{self.outcome}: {how}"
         looked = "" if self.complete else " looked at"
         text = f"different: {many(self.only_a + self.only_b)} of {many(self.points)} points{looked}"
-        for name, number, witnesses in (
-            ("A", self.only_a, self.witnesses_a),
-            ("B", self.only_b, self.witnesses_b),
-        ):
+        sides = (("A", self.only_a, self.witnesses_a), ("B", self.only_b, self.witnesses_b))
+        for name, number, witnesses in sides:
             shown = [in_words(witness) for witness in witnesses[:3]]
             if number > len(shown) and shown:
                 shown.append(f"and {many(number - len(shown))} more")
             text += f"; only {name} accepts {' | '.join(shown)}" if shown else ""
         return text
+
+
+def in_words(witness: dict[str, Any]) -> str:
+    """A point by name (`space.describe`) as text: "source Person, relation Kill"."""
+    words = []
+    for block, value in witness.items():
+        if isinstance(value, dict) and list(value) == [block]:
+            value = value[block]
+        elif isinstance(value, dict):
+            value = " ".join(f"{name}={number}" for name, number in value.items())
+        elif isinstance(value, list):
+            value = "{" + " ".join(value) + "}"
+        words.append(f"{block} {value}")
+    return ", ".join(words)
 
 
 def compare(
@@ -146,203 +142,70 @@ def compare(
     space = common_space(space, *sets)
     for points in sets:
         check_width(points, space)
-    if not space.integral:
-        return _compare_sampled(sets, space, witnesses, seed)
-    whole, free = space, 1
-    if space.size > limit:
-        unused = unused_axes(sets, space)
-        free = math.prod(len(space.axes[i]) for i in unused)
-        space = space.fixed(unused)
-    if space.size > limit:
-        proof = proof_of_equality(*sets, space)
-        if proof:
-            return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
-    tally = _Tally(space, witnesses, free)
-    if space.size <= limit:
+    tally = _Tally(space, witnesses)
+    if space.integral and space.size <= limit:
         for flat, accepted in scan(sets, space):
             tally.add(flat, *accepted)
             if progress is not None and flat.size:
                 progress(int(flat[-1]) + 1, space.size)
-        return tally.result(complete=True, how=_enumerated(tally, whole, space))
-    tally.free = 1
-    found = candidates(*sets, space, np.random.default_rng(seed))
-    tally.add(found, *(points.verdicts(space, found) for points in sets))
+        how = f"all {many(tally.points)} points enumerated"
+        return tally.result(Outcome.EQUAL, how, complete=True)
+    finite = space if space.integral else space.corners()
+    units = [sorted(sorted(_unit_keys(part, finite)) for part in points.networks()) for points in sets]
+    if units[0] and units[0] == units[1]:
+        return Comparison(Outcome.EQUAL, how="both have the same units on this space, in some order")
+    rng = np.random.default_rng(seed)
+    if not space.integral:
+        psi = drawn_psi(space, DRAWN, rng)
+        tally.add(psi, *(points.accepts(psi) for points in sets))
+        how = f"no difference at {tally.points:,} points sampled from the {space.extent} (seed {seed})"
+        return tally.result(Outcome.UNDECIDED, f"{how}, and no proof of equality")
+    searches = [search(space, *pair, wanted=witnesses, seed=seed) for pair in (sets, sets[::-1])]
+    seen = [drawn_points(space, DRAWN, rng), *(searched.seen for searched in searches)]
+    assignments = np.unique(np.concatenate(seen), axis=0)
+    tally.add(assignments, *(points.verdicts(space, assignments) for points in sets))
+    if all(searched.ended for searched in searches):
+        return tally.result(
+            Outcome.EQUAL, "a search over boxes of the whole domain ended without a difference"
+        )
     return tally.result(
-        complete=False,
-        how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
+        Outcome.UNDECIDED,
+        f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
         f" boundaries (seed {seed}), and no proof of equality; raise limit to enumerate",
     )
 
 
-def _compare_sampled(
-    sets: tuple[PointSet, PointSet], space: FeatureSpace, witnesses: int, seed: int
-) -> Comparison:
-    """The comparison on a space with real blocks: a closed form, else sampled points."""
-    proof = proof_of_equality(*sets, space.corners())
-    if proof:
-        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
-    rng = np.random.default_rng(seed)
-    psi = drawn_psi(space, REAL_DRAWN, rng)
-    near = [psi_near_boundary(points, space, psi, CLIMBED, rng) for points in sets]
-    tally = _Tally(space, witnesses)
-    psi = np.concatenate([psi, *near])
-    tally.add_psi(psi, *(points.accepts(psi) for points in sets))
-    return tally.result(
-        complete=False,
-        how=f"no difference at {tally.points:,} points sampled from the {space.extent}, some near both"
-        f" boundaries (seed {seed}), and no proof of equality",
-    )
-
-
-def unused_axes(sets: Sequence[PointSet], space: FeatureSpace) -> list[int]:
-    """The axes that change no verdict of the sets and are in no rule of `requires`, by index."""
-    needed = {name for rule in space.requires for name in (rule.block, rule.needs_block)}
-    used = np.array([axis.name in needed for axis in space.axes])
-    for points in sets:
-        used |= _used(points, space)
-    return np.flatnonzero(~used).tolist()
-
-
-def _used(points: PointSet, space: FeatureSpace) -> Bools:
-    """(axes,) False for the axes whose value changes no verdict of the set."""
-    if isinstance(points, Rules):
-        named = {name for box in (*points.forbidden, *(points.allowed or ())) for name, _ in box.conditions}
-        return np.array([axis.name in named for axis in space.axes])
-    forms = [part.W for part in points.networks()]
-    try:
-        forms = forms or [rows_of(points, PROOF_ROWS).coefficients]
-    except LconsError:
-        return np.ones(len(space.axes), dtype=np.bool_)
-    tables = ([axis.table(W) for W in forms] for axis in space.axes)
-    return np.array([any((table != table[0]).any() for table in some) for some in tables])
-
-
-def _every(points: int) -> str:
-    return f"all {many(points)} points enumerated"
-
-
-def _enumerated(tally: _Tally, whole: FeatureSpace, space: FeatureSpace) -> str:
-    """How a difference was excluded, or how many there are."""
-    if space is whole:
-        return _every(tally.points)
-    used = sum(len(a) == len(b) for a, b in zip(whole.axes, space.axes, strict=True))
-    return (
-        f"all {tally.points // tally.free:,} combinations of the {used} axes that A or B uses enumerated;"
-        f" the other {len(whole.axes) - used} change no verdict"
-    )
-
-
 class _Tally:
-    """Counts and the first witnesses, for points that are added in chunks; each is `free` points."""
+    """Counts and the first witnesses, for points that are added in chunks."""
 
-    def __init__(self, space: FeatureSpace, witnesses: int, free: int = 1) -> None:
-        self.space, self.most, self.free = space, witnesses, free
+    def __init__(self, space: FeatureSpace, witnesses: int) -> None:
+        self.space, self.most = space, witnesses
         self.points = self.both = 0
         self.numbers = [0, 0]
-        self.found: list[list[dict[str, Any]]] = [[], []]
+        self.witnesses: list[list[dict[str, Any]]] = [[], []]
 
-    def add(self, points: Ints, a: Bools, b: Bools) -> None:
-        """Counts points, given as assignments (N, axes) or as positions (N,), by their two verdicts."""
-        self.points += self.free * len(points)
-        self.both += self.free * int((a & b).sum())
-        differ = a != b
-        if not differ.any():
-            return
-        for side, only in enumerate((a & differ, b & differ)):
-            self.numbers[side] += self.free * int(only.sum())
-            wanted = points[only][: self.most - len(self.found[side])]
-            named = self.space.unravelled(wanted) if points.ndim == 1 else wanted
-            for psi in self.space.vectors(named):
-                self.found[side].append(self.space.describe(psi))
-
-    def add_psi(self, psi: Floats, a: Bools, b: Bools) -> None:
-        """Counts points, given as psi (N, d), by their two verdicts."""
-        self.points += len(psi)
+    def add(self, points: Any, a: Bools, b: Bools) -> None:
+        """Counts points by two verdicts: positions (N,), assignments (N, axes), or psi (N, d) on reals."""
+        self.points += len(points)
         self.both += int((a & b).sum())
         for side, only in enumerate((a & ~b, b & ~a)):
             self.numbers[side] += int(only.sum())
-            wanted = psi[only][: self.most - len(self.found[side])]
-            self.found[side] += [self.space.describe(point) for point in wanted]
+            some = points[only][: self.most - len(self.witnesses[side])] if only.any() else ()
+            if len(some) and self.space.integral:
+                some = self.space.vectors(self.space.unravelled(some) if points.ndim == 1 else some)
+            self.witnesses[side] += [self.space.describe(psi) for psi in some]
 
-    def result(self, complete: bool, how: str) -> Comparison:
-        """The comparison; without a difference, EQUAL only if every point was checked."""
-        outcome = Outcome.EQUAL if complete else Outcome.UNDECIDED
-        if any(self.numbers):
-            outcome = Outcome.DIFFERENT
-            how = how if complete else f"witnesses among {self.points:,} points drawn and searched"
-        return Comparison(
-            outcome,
-            self.points,
-            self.both,
-            only_a=self.numbers[0],
-            only_b=self.numbers[1],
-            witnesses_a=tuple(self.found[0]),
-            witnesses_b=tuple(self.found[1]),
-            complete=complete,
-            how=how,
-        )
-
-
-def in_words(witness: dict[str, Any]) -> str:
-    """A point by name (`space.describe`) as text: "source Person, relation Kill"."""
-    words = []
-    for block, value in witness.items():
-        if isinstance(value, dict) and list(value) == [block]:
-            value = value[block]
-        elif isinstance(value, dict):
-            value = " ".join(f"{name}={number}" for name, number in value.items())
-        elif isinstance(value, list):
-            value = "{" + " ".join(value) + "}"
-        words.append(f"{block} {value}")
-    return ", ".join(words)
-
-
-PROOF_ROWS = 2**11
-DRAWN = 2**14
-CLIMBED = 2**8
-REAL_DRAWN = 2**12
-
-
-def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | None:
-    """The reason why a and b are the same set; None if no closed form proves it."""
-    units = [_units(points, space) for points in (a, b)]
-    if units[0] is not None and units[0] == units[1]:
-        return "both have the same units on this space, in some order"
-    rows_a, rows_b = _rows(a), _rows(b)
-    if rows_a is None or rows_b is None:
-        return None
-    if singly_implied(rows_b, rows_a, space).all() and singly_implied(rows_a, rows_b, space).all():
-        return "each row of one is implied by a row of the other"
-    return None
-
-
-def candidates(a: PointSet, b: PointSet, space: FeatureSpace, rng: np.random.Generator) -> Ints:
-    """Distinct assignments where a and b may differ."""
-    starts = drawn_points(space, CLIMBED, rng)
-    found = [drawn_points(space, DRAWN, rng), starts]
-    for inside, outside in ((a, b), (b, a)):
-
-        def difference(p: Ints, inside: PointSet = inside, outside: PointSet = outside) -> Floats:
-            return np.minimum(inside.margins(space, p), -outside.margins(space, p))
-
-        found.append(climb(space, starts, difference))
-        found.append(near_boundary(inside, space, 2 * CLIMBED, rng))
-        found.append(climb(space, found[-1], difference))
-        found += [np.where(_lengths(space) == 1, 0, some) for some in inside.landmarks(rng)]
-    return np.unique(np.concatenate(found), axis=0)
-
-
-def _lengths(space: FeatureSpace) -> Ints:
-    return np.array([len(axis) for axis in space.axes])
-
-
-def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]] | None:
-    """Per part, its units that can be active, by their values on the domain, in a canonical order."""
-    networks = points.networks()
-    return sorted(sorted(_unit_keys(part, space)) for part in networks) if networks else None
+    def result(self, otherwise: Outcome, how: str, complete: bool = False) -> Comparison:
+        """The comparison: DIFFERENT if a witness was seen."""
+        if any(self.numbers) and not complete:
+            how = f"witnesses among {self.points:,} points drawn and searched"
+        outcome = Outcome.DIFFERENT if any(self.numbers) else otherwise
+        sides = (tuple(side) for side in self.witnesses)
+        return Comparison(outcome, self.points, self.both, *self.numbers, *sides, complete, how)
 
 
 def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:
+    """The units of a network that can be active, by their values on the domain."""
     rows = np.column_stack([part.W, part.b])
     if not part.error_bound(space):
         active = least_values(space, -part.W, -part.b) < 0
@@ -352,11 +215,200 @@ def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:
     return [(row + 0.0).tobytes() for row in rows]
 
 
-def _rows(points: PointSet) -> LinearInequalities | None:
-    """At most `PROOF_ROWS` exact rows of the same set; None if there are no such rows."""
-    if points.networks() and points.rounded:
-        return None
-    try:
-        return rows_of(points, PROOF_ROWS)
-    except LconsError:
-        return None  # too many rows, or rules without rows (on counts, or with a too large complement)
+class Reason(StrEnum):
+    """The reason for which a row was dropped."""
+
+    NEVER_VIOLATED = "never violated"
+    IMPLIED = "jointly implied"
+
+
+@dataclass(frozen=True)
+class DroppedRow:
+    """Row `row` of the input was dropped for `reason`."""
+
+    row: int
+    reason: Reason
+
+
+@dataclass(frozen=True, eq=False)
+class SimplifiedRows(Wrapped):
+    """`rows` accept the same points of `space` as the rows of the input; outside the space they may differ.
+
+    `kept` are their indices in the input. `minimal`: dropping any of them changes the set. `rounded`: the
+    input was a network whose rows are not exact in float64, so this is the set of its rounded rows.
+    """
+
+    space: FeatureSpace
+    rows: LinearInequalities
+    kept: Ints
+    dropped: tuple[DroppedRow, ...]
+    minimal: bool
+    rounded: bool = False
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def points(self) -> LinearInequalities:
+        """The rows, as a set of all psi."""
+        return self.rows
+
+    @overload
+    def accepts(self, psi: ManyPsi) -> Bools: ...
+    @overload
+    def accepts(self, psi: OnePsi) -> bool: ...
+    def accepts(self, psi: Any) -> Any:
+        """Whether every row holds: a bool for one psi, (N,) for many; raises outside the space."""
+        try:
+            self.space.check(psi)
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"simplified rows are not valid for psi outside their space: {error} If psi need not satisfy"
+                " the equations of the space (see .equations()), use to_inequalities or lift instead."
+            ) from None
+        return self.rows.accepts(psi)
+
+    holds = accepts
+
+    def equations(self) -> DomainEquations:
+        """The equations of the space, which a solver needs in addition to the rows."""
+        return domain_equations(self.space)
+
+    def counts(self) -> dict[Reason, int]:
+        """The number of rows dropped for each reason."""
+        return {reason: sum(d.reason is reason for d in self.dropped) for reason in Reason}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        subsets = self.rows.subsets
+        return {
+            "space": self.space.to_dict(),
+            "coefficients": self.rows.coefficients.tolist(),
+            "bias": self.rows.bias.tolist(),
+            "subsets": None if subsets is None else [np.flatnonzero(s).tolist() for s in subsets],
+            "kept": self.kept.tolist(),
+            "dropped": [[d.row, str(d.reason)] for d in self.dropped],
+            "minimal": self.minimal,
+            "rounded": self.rounded,
+        }
+
+    def __str__(self) -> str:
+        total = len(self.kept) + len(self.dropped)
+        why = ", ".join(f"{n:,} {reason}" for reason, n in self.counts().items() if n)
+        status = "minimal" if self.minimal else "sound, not minimal"
+        names = ", ".join(block.name for block in self.space.blocks)
+        lines = [
+            f"{len(self.kept):,} of {total:,} rows ({status}; dropped: {why or 'none'});"
+            f" on the {self.space.extent} of {names}"
+        ]
+        if self.rounded:
+            lines.append("the rows are rounded to float64: `verify` counts the points where this matters")
+        for row, bias in zip(self.rows.coefficients, self.rows.bias, strict=True):
+            columns = zip(row, self.space.columns, strict=True)
+            terms = [f"{weight:+g} [{block} {value}]" for weight, (block, value) in columns if weight]
+            lines.append(f"  {' '.join(terms)} {bias:+g} >= 0")
+        return "\n".join(lines)
+
+
+def simplify(
+    constraint: PointSet | Fitted,
+    space: FeatureSpace | None = None,
+    *,
+    enumeration_limit: int = ENUMERATION_LIMIT,
+    progress: OnProgress | None = None,
+) -> SimplifiedRows:
+    """The rows that matter on the domain; minimal if it has at most `enumeration_limit` points.
+
+    >>> from lcons_core import RectifierNetwork, one_hot
+    >>> source, relation = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
+    >>> space = FeatureSpace([source, relation])
+    >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0], [-1.0, 1.0, -1.0, 0.0]], [-2.0, 0.0])
+    >>> print(simplify(network, space))
+    1 of 3 rows (minimal; dropped: 1 never violated, 1 jointly implied); on the 4 points of source, relation
+      -2 [source Place] -2 [relation Kill] +3 >= 0
+    """
+    points = as_points(constraint, "simplify")
+    space = common_space(space, points)
+    check_width(points, space)
+    rows = rows_of(points)
+    # The minimum of a linear function over a box of reals is at a corner.
+    finite = space if space.integral else space.corners()
+    least = least_values(finite, rows.coefficients, rows.bias)
+    never = least >= rows.error_bound(finite)
+    dropped = [DroppedRow(m, Reason.NEVER_VIOLATED) for m in np.flatnonzero(never).tolist()]
+    left = np.flatnonzero(~never)
+    minimal = space.integral and space.size <= enumeration_limit
+    if minimal:
+        some = rows.take(left)
+        # A network that decides the same points is faster than its rows.
+        reference = points if points.networks() and not points.rounded else some
+        needed = left[_irredundant(some, space, reference, progress)]
+        dropped += [DroppedRow(m, Reason.IMPLIED) for m in np.setdiff1d(left, needed).tolist()]
+        left = needed
+    ordered = tuple(sorted(dropped, key=lambda drop: drop.row))
+    return SimplifiedRows(space, rows.take(left), frozen(left), ordered, minimal, points.rounded)
+
+
+def _irredundant(
+    rows: LinearInequalities, space: FeatureSpace, reference: PointSet, progress: OnProgress | None
+) -> Ints:
+    """Positions of rows that reject the same points as `reference` (the set of all rows), none redundant."""
+    chosen: list[int] = []
+    step = max(1, CELLS // max(1, len(rows)))
+    for flat, (accepted,) in scan([reference], space):
+        rejected = space.unravelled(flat[~accepted])
+        while len(rejected):
+            holds = rows.take(np.array(chosen, np.int64)).satisfied(space.vectors(rejected)).all(1)
+            rejected = rejected[holds]
+            if len(rejected):
+                chosen.append(int(rows.satisfied(space.vectors(rejected[:step])).sum(0).argmin()))
+        if progress is not None and flat.size:
+            progress(int(flat[-1]) + 1, space.size)
+    patterns: dict[bytes, int] = {}
+    some = rows.take(np.array(chosen, np.int64))
+    for flat, (accepted,) in scan([reference], space):
+        packed = np.packbits(~some.satisfied(space.vectors(space.unravelled(flat[~accepted]))), axis=1)
+        for pattern, number in zip(*np.unique(packed, axis=0, return_counts=True), strict=True):
+            patterns[pattern.tobytes()] = patterns.get(pattern.tobytes(), 0) + int(number)
+    keys = np.frombuffer(b"".join(patterns), dtype=np.uint8).reshape(len(patterns), -(-len(chosen) // 8))
+    violated = np.unpackbits(keys, axis=1, count=len(chosen)).view(np.bool_)
+    needed, times = np.ones(len(chosen), dtype=np.bool_), violated.sum(1)
+    # Rows that reject few points are dropped first.
+    for i in np.argsort(np.array(list(patterns.values())) @ violated, kind="stable"):
+        if (times[violated[:, i]] >= 2).all():
+            needed[i] = False
+            times = times - violated[:, i]
+    return np.sort(np.array(chosen, dtype=np.int64)[needed])
+
+
+def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureSpace:
+    """The common space of the constraints, or `space` if none has one; raises if spaces differ."""
+    spaces = [space, *(constraint.space for constraint in constraints)]
+    named = [candidate for candidate in spaces if candidate is not None]
+    if not named:
+        raise InvalidInput(
+            "networks and rows have no names of columns; pass the space that they were learned on."
+        )
+    for other in named[1:]:
+        if other != named[0]:
+            raise InvalidInput(
+                f"expected constraints on the same blocks and values, found {_difference(named[0], other)};"
+                " learn both from the same labels, with the same feature, n and padding."
+            )
+    return named[0]
+
+
+def _difference(a: FeatureSpace, b: FeatureSpace) -> str:
+    """The first difference of two spaces."""
+    for left, right in zip(a.blocks, b.blocks, strict=False):
+        if left != right:
+            sizes = f"({len(left.values)} and {len(right.values)} values)"
+            if left.name != right.name:
+                return f"block {left.name!r} against block {right.name!r} {sizes}"
+            only = [sorted({*x.values} - {*y.values}) for x, y in ((left, right), (right, left))]
+            sides = zip(("the first", "the second"), only, strict=True)
+            named = " and ".join(f"{which} alone has {values[0]!r}" for which, values in sides if values)
+            return f"block {left.name!r} in both {sizes}" + (f", of which {named}" if named else "")
+    if len(a.blocks) != len(b.blocks):
+        return f"{len(a.blocks)} blocks against {len(b.blocks)}"
+    return "the same blocks with different `requires`"

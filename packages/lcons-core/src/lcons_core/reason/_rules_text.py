@@ -1,15 +1,22 @@
-"""Rules as text: `load_rules` and `parse_rules` read it, `rules_text` writes it.
+"""Names as text: `load_rules` and `parse_rules` read rules, `rules_text` writes them, `read_assignment` reads
+a combination of values such as `Location Kill` or `source=Location,relation=Kill`.
 
-A line consists of tokens: names in quotes, commas, and words of the format. A condition is the name of a
-block and its values.
+A line of rules consists of tokens: names in quotes, commas, and words of the format. A condition is the name
+of a block and its values.
+
+A word `name=value,...` of an assignment names the block or axis of each value (`exists title=0`, `count
+author=3` are axes). A word without a name is a value of the block that has it. If several blocks have it, the
+words are read in the order of the blocks (`B-NP I-NP` is label 1 and label 2).
 """
 
 from __future__ import annotations
 
+import operator
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,31 +25,34 @@ from lcons_core._blocks import Block, Kind
 from lcons_core._errors import InvalidInput
 from lcons_core._files import open_regular
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._domain import Box
-from lcons_core.reason._rules import Rules
+from lcons_core._types import Bools
+from lcons_core.reason._rules import Box, Rules, members
+from lcons_core.reason._words import runs
 
 MAX_BYTES = 2**24
+FORBID, ALLOW = "forbid:", "allow only:"
+NEEDS, CANNOT = "needs", "cannot go with"
+RESERVED = {"or", "and", "not", "to", NEEDS, *CANNOT.split()}
+ESCAPES = {"n": "\n", "r": "\r"}
+COMPARED = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+
+_BARE = re.compile(r"[^\s,\"#:<>=\\][^\s,\"\\]*")
+_TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(,)|(#.*)|([^\s,"]+)|(.))')
+_RANGE = re.compile(r"(<=|>=|=|<|>)? ?(-?\d{1,9})(?: to (-?\d{1,9}))?", re.ASCII)
 
 
 def load_rules(path: str | os.PathLike[str], space: FeatureSpace) -> Rules:
     """The rules in the file at `path`, about the points of `space`."""
-    name = str(path)
     try:
         with open_regular(path) as file:
             content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ValueError(f"it has more than {MAX_BYTES:,} bytes")
+        text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        raise InvalidInput(
-            f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}; pass a file of rules."
-        ) from None
-    if len(content) > MAX_BYTES:
-        raise InvalidInput(f"a file of rules must have at most {MAX_BYTES:,} bytes, but {name!r} is larger.")
-    try:
-        return parse_rules(content.decode("utf-8-sig"), space, name)
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{name!r} is not a file of rules: it is not UTF-8 text, from byte {error.start} on; save it as"
-            " UTF-8."
-        ) from None
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"cannot read {str(path)!r} as a file of rules: {reason}.") from None
+    return parse_rules(text, space, str(path))
 
 
 def parse_rules(text: str, space: FeatureSpace, name: str = "the rules") -> Rules:
@@ -56,51 +66,157 @@ def parse_rules(text: str, space: FeatureSpace, name: str = "the rules") -> Rule
     """
     forbidden: list[Box] = []
     allowed: list[Box] = []
-    found = 0
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         try:
-            tokens = tokens_of(line)
-            if not tokens:
-                continue
-            found += 1
-            if starts_with(tokens, ALLOW):
-                allowed.append(_box(space, tokens[2:]))
-            else:
+            tokens = _tokens(line)
+            if _starts(tokens, ALLOW):
+                allowed.append(Box.of(space, _conditions(space, tokens[2:])))
+            elif tokens:
                 forbidden += _forbidden(space, tokens)
         except InvalidInput as error:
             raise InvalidInput(f"{name}, line {number}: {error}") from None
-    if not found:
-        raise InvalidInput(
-            f"expected one rule per line in {name}, such as `forbid: ...`, found none; write one, or pass"
-            " another file."
-        )
+    if not forbidden and not allowed:
+        raise InvalidInput(f"expected one rule per line in {name}, such as `forbid: ...`, found none.")
     return Rules(space, forbidden, allowed or None)
 
 
 def _forbidden(space: FeatureSpace, tokens: Tokens) -> tuple[Box, ...]:
-    """The boxes that one rule forbids; for all kinds of rules except `allow only:`."""
-    if starts_with(tokens, FORBID):
-        return (_box(space, tokens[1:]),)
+    """The boxes that a rule forbids; for all kinds of rules except `allow only:`."""
+    if _starts(tokens, FORBID):
+        return (Box.of(space, _conditions(space, tokens[1:])),)
     for at in range(len(tokens)):
-        for verb in (NEEDS, CANNOT):
-            if not starts_with(tokens, verb, at):
-                continue
-            left = conditions(space, tokens[:at])
-            right = conditions(space, tokens[at + len(verb.split()) :])
-            if verb == NEEDS:
-                return Rules(space).needs(left, right).forbidden
-            return (Box.of(space, merged(left, right)),)
+        if _starts(tokens, NEEDS, at):
+            sides = (_conditions(space, part) for part in (tokens[:at], tokens[at + 1 :]))
+            return Rules(space).needs(*sides).forbidden
+        if _starts(tokens, CANNOT, at):
+            both = [*tokens[:at], Token(","), *tokens[at + len(CANNOT.split()) :]]
+            return (Box.of(space, _conditions(space, both)),)
     raise InvalidInput(
-        f"expected `A needs B`, `A cannot go with B`, `{FORBID} A` or `{ALLOW} A`, found"
-        f" {shown(tokens)!r}; write the rule in one of these forms."
+        f"expected `A needs B`, `A cannot go with B`, `{FORBID} A` or `{ALLOW} A`, found {_shown(tokens)!r}."
     )
 
 
-def _box(space: FeatureSpace, tokens: Tokens) -> Box:
-    return Box.of(space, conditions(space, tokens))
+@dataclass(frozen=True)
+class Token:
+    """A comma, a word, or a name in quotes."""
+
+    text: str
+    quoted: bool = False
+
+    def is_word(self, *words: str) -> bool:
+        """Whether it is one of these words of the format (a name in quotes never is)."""
+        return not self.quoted and self.text in words
 
 
-_BARE = re.compile(r"[^\s,\"#:<>=\\][^\s,\"\\]*")
+Tokens = Sequence[Token]
+
+
+def _tokens(line: str) -> list[Token]:
+    """Names in quotes, commas and words, without the text after a #."""
+    tokens = []
+    for match in _TOKEN.finditer(line.rstrip()):
+        quoted, comma, comment, word, odd = match.groups()
+        if odd is not None:
+            raise InvalidInput(f"expected a closing quote after {match[0].strip()[:40]!r}.")
+        if comment is not None:
+            break
+        if quoted is None:
+            tokens.append(Token(comma or word))
+        else:
+            unescaped = re.sub(r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), quoted)
+            tokens.append(Token(unescaped, quoted=True))
+    return tokens
+
+
+def _starts(tokens: Tokens, words: str, at: int = 0) -> bool:
+    """Whether the tokens from `at` on begin with these words of the format."""
+    some = tokens[at : at + len(words.split())]
+    return [token.text for token in some if not token.quoted] == words.split()
+
+
+def _split(tokens: Tokens, *separators: str) -> list[list[Token]]:
+    """The tokens between the separators."""
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.is_word(*separators):
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _longest(tokens: Tokens, names: Iterable[str]) -> tuple[str | None, Tokens]:
+    """The longest name with which the tokens begin, and the tokens after it."""
+    known = set(names)
+    bare = next((i for i, token in enumerate(tokens) if token.quoted), len(tokens))
+    bare = min(bare, 1 + max(name.count(" ") for name in known))
+    for stop in range(bare, 0, -1) if bare else [1]:
+        if tokens and _shown(tokens[:stop]) in known:
+            return _shown(tokens[:stop]), tokens[stop:]
+    return None, tokens
+
+
+def _shown(tokens: Tokens) -> str:
+    """The tokens as text, without quotes."""
+    return " ".join(token.text for token in tokens)
+
+
+def _conditions(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
+    """Conditions as `Box.of` accepts them."""
+    conditions: dict[str, Any] = {}
+    for part in _split(tokens, ",", "and"):
+        if not part:
+            raise InvalidInput("expected a condition such as `source Person`, found none.")
+        name, rest = _longest(part, [block.name for block in space.blocks])
+        block = space.block(part[0].text if name is None else name)
+        values = _values(space, block, rest)
+        before = conditions.setdefault(block.name, values)
+        if before is not values:
+            if not isinstance(values, dict) or before.keys() & values.keys():
+                raise InvalidInput(
+                    f"{block.name!r} is named twice in one rule; write `{block.name} A or B`, or two rules."
+                )
+            before.update(values)
+    return conditions
+
+
+def _values(space: FeatureSpace, block: Block, tokens: Tokens) -> Any:
+    """The values of one condition, as `Box.of` accepts them."""
+    name, rest = _longest(tokens, block.values) if block.whole else ("", tokens)
+    if name is None:
+        raise InvalidInput(f"expected a value of {block.name!r} and a number, found {_shown(tokens)!r}.")
+    negated = bool(rest) and rest[0].is_word("not")
+    parts = _split(rest[1:] if negated else rest, "or")
+    if block.kind is Kind.BINARY and len(parts) > 1:
+        raise InvalidInput(f"`or` needs values that exclude each other, but those of {block.name!r} do not.")
+    if not all(parts):
+        raise InvalidInput(f"expected a value of {block.name!r}, found none.")
+    if block.kind is Kind.BINARY:
+        return {_shown(parts[0]): not negated}
+    if block.whole:
+        numbers = np.arange(block.low, block.high + 1)
+        inside = np.any([_in_range(numbers, _shown(part)) for part in parts], axis=0)
+        values: list[Any] = numbers[inside != negated].tolist()
+    else:
+        every = space.axes[space.axis_index(block.name)].values
+        chosen = {_shown(part) for part in parts}
+        for value in chosen - set(every):
+            space.column(block.name, value)  # raises with the list of values
+        values = [value for value in every if (value in chosen) != negated]
+    if not values:
+        raise InvalidInput(f"the condition excludes every value of {block.name!r}.")
+    return {name: values} if block.whole else values
+
+
+def _in_range(numbers: Any, text: str) -> Bools:
+    """Which numbers are in `3`, `= 3`, `>= 3`, `<= 3`, `> 3`, `< 3` or `2 to 4`."""
+    match = _RANGE.fullmatch(text)
+    if match is None or (match[3] and match[1] not in (None, "=")):
+        raise InvalidInput(f"expected a count such as `3`, `>= 3` or `2 to 4`, found {text!r}.")
+    first = int(match[2])
+    if match[1] in COMPARED:
+        return np.asarray(COMPARED[match[1]](numbers, first), dtype=np.bool_)
+    return np.asarray((numbers >= first) & (numbers <= int(match[3] or first)), dtype=np.bool_)
 
 
 def rules_text(boxes: Sequence[Box], space: FeatureSpace, comments: Sequence[str] = ()) -> str:
@@ -115,14 +231,14 @@ def rules_text(boxes: Sequence[Box], space: FeatureSpace, comments: Sequence[str
     """
     first = space.axes[0]
     every = [Box(((first.name, (value,)),)) for value in first.values]
-    lines = [] if boxes else [f"{ALLOW} {box_text(box, space)}" for box in every]
+    lines = [] if boxes else [f"{ALLOW} {_box_text(box, space)}" for box in every]
     for i, box in enumerate(boxes):
         lines += [f"# {comment}" for comment in comments[i : i + 1]]
-        lines += [f"{FORBID} {box_text(some, space)}" for some in ([box] if box.conditions else every)]
+        lines += [f"{FORBID} {_box_text(some, space)}" for some in ([box] if box.conditions else every)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def box_text(box: Box, space: FeatureSpace) -> str:
+def _box_text(box: Box, space: FeatureSpace) -> str:
     """The conditions of a box, in the format of the rules."""
     return ", ".join(_condition_text(space, name, values) for name, values in box.conditions)
 
@@ -130,44 +246,27 @@ def box_text(box: Box, space: FeatureSpace) -> str:
 def _condition_text(space: FeatureSpace, axis_name: str, values: Sequence[str]) -> str:
     axis = space.axes[space.axis_index(axis_name)]
     block = space.block(axis.block)
-    if block.kind is Kind.ONE_HOT:
-        return f"{_block_text(block)} {' or '.join(_spelt(values, space, block))}"
-    [name] = _spelt([space.columns[int(axis.columns[-1])][1]], space, block)
-    if block.whole:
-        return f"{_block_text(block)} {name} {_ranges_text([int(value) for value in values])}"
-    if len(values) > 1:
-        raise InvalidInput(
-            f"a condition with both values of {axis_name!r} is always true and cannot be written; omit it."
-        )
-    return f"{_block_text(block)} {'' if values[0] == '1' else 'not '}{name}"
-
-
-def _ranges_text(numbers: Sequence[int]) -> str:
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return " or ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
-
-
-def _block_text(block: Block) -> str:
     words = block.name.split(" ")
     bare = all(_BARE.fullmatch(word) and word not in RESERVED for word in words)
-    return block.name if bare else _quoted(block.name)
-
-
-def _spelt(names: Sequence[str], space: FeatureSpace, block: Block) -> list[str]:
-    """Values without quotes, or in quotes if they could be misread."""
+    named = block.name if bare else _quoted(block.name)
     # Words without quotes could be read as part of a longer name: of a block, or of a value before a number.
     longer = any(other.name.startswith(f"{block.name} ") for other in space.blocks)
-    return [
-        name
-        if _BARE.fullmatch(name) and name not in RESERVED and name not in block.beginnings and not longer
-        else _quoted(name)
+    names = values if block.kind is Kind.ONE_HOT else [space.columns[int(axis.columns[-1])][1]]
+    spelt = [
+        _quoted(name)
+        if longer or name in RESERVED or name in block.beginnings or not _BARE.fullmatch(name)
+        else name
         for name in names
     ]
+    if block.kind is Kind.ONE_HOT:
+        return f"{named} {' or '.join(spelt)}"
+    if block.whole:
+        ends = runs(members(axis.values, values))
+        ranges = (f"{axis.values[a]}{f' to {axis.values[b]}' * (a < b)}" for a, b in ends)
+        return f"{named} {spelt[0]} {' or '.join(ranges)}"
+    if len(values) > 1:
+        raise InvalidInput(f"a condition with both values of {axis_name!r} is always true; omit it.")
+    return f"{named} {'' if values[0] == '1' else 'not '}{spelt[0]}"
 
 
 def _quoted(name: str) -> str:
@@ -177,208 +276,127 @@ def _quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-FORBID, ALLOW = "forbid:", "allow only:"
-NEEDS, CANNOT = "needs", "cannot go with"
-RESERVED = {"or", "and", "not", "to", NEEDS, *CANNOT.split()}
-ESCAPES = {"n": "\n", "r": "\r"}
+def read_assignment(space: FeatureSpace, words: Sequence[str]) -> dict[str, Any]:
+    """The assignment that the words describe, in the form that `why` accepts; other blocks stay open.
 
-_TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(,)|(#.*)|([^\s,"]+)|(.))')
-
-
-@dataclass(frozen=True)
-class Token:
-    """A comma, a word, or a name in quotes."""
-
-    text: str
-    quoted: bool = False
-
-    def is_word(self, word: str) -> bool:
-        """Whether it is this word of the format (a name in quotes never is)."""
-        return not self.quoted and self.text == word
-
-
-Tokens = Sequence[Token]
-
-
-def tokens_of(line: str) -> list[Token]:
-    """Names in quotes, commas and words, without the text after a #."""
-    tokens, at = [], 0
-    line = line.rstrip()
-    while at < len(line):
-        match = _TOKEN.match(line, at)
-        if match is None:
-            break
-        quoted, comma, comment, word, odd = match.groups()
-        if odd is not None:
-            raise InvalidInput(f"expected a closing quote after {line[at:].strip()[:40]!r}; add one.")
-        if comment is not None:
-            break
-        if quoted is not None:
-            tokens.append(Token(_unescaped(quoted), quoted=True))
-        else:
-            tokens.append(Token(comma or word))
-        at = match.end()
-    return tokens
+    >>> from lcons_core._space import one_hot
+    >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
+    >>> read_assignment(FeatureSpace(blocks), ["Kill", "Location"])
+    {'source': 'Location', 'relation': 'Kill'}
+    """
+    assignment: dict[str, Any] = {}
+    bare: list[str] = []
+    for word in words:
+        pairs = _named_values(space, word)
+        bare += [] if pairs else [word]
+        for name, value in pairs:
+            _assign(space, assignment, *_column_value(space, name, value))
+    places = [_columns_of(space, word, assignment) for word in bare]
+    for (block, column), word in zip(_only_reading(space, bare, places), bare, strict=True):
+        _assign(space, assignment, block, column, word if space.block(block).kind is Kind.ONE_HOT else "1")
+    if not assignment:
+        raise InvalidInput("expected values such as `Location Kill`, found none; name one or more.")
+    order = [block.name for block in space.blocks]
+    return {name: assignment[name] for name in sorted(assignment, key=order.index)}
 
 
-def starts_with(tokens: Tokens, words: str, at: int = 0) -> bool:
-    """Whether the tokens from `at` on begin with these words of the format."""
-    wanted = words.split()
-    some = tokens[at : at + len(wanted)]
-    return len(some) == len(wanted) and all(
-        token.is_word(word) for token, word in zip(some, wanted, strict=True)
+def _named_values(space: FeatureSpace, word: str) -> list[tuple[str, str]]:
+    """The (name, value) pairs of a word that begins with a known name and `=`."""
+    axes = (name for block in space.blocks for name in block.axis_names())
+    names = sorted({*(block.name for block in space.blocks), *axes}, key=len, reverse=True)
+    # A comma may itself be a value, so only a comma before a name is a separator.
+    known = "|".join(re.escape(name) for name in names)
+    starts = list(re.finditer(rf"(?:^|,)\s*({known})\s*=", word))
+    if not starts or starts[0].start():
+        name, equals, _ = word.partition("=")
+        if equals and not _columns_of(space, word, {}):
+            space.block(name.strip())  # raises with the list of blocks
+        return []
+    stops = [*(match.start() for match in starts[1:]), len(word)]
+    return [(m[1], word[m.end() : stop].strip()) for m, stop in zip(starts, stops, strict=True)]
+
+
+def _column_value(space: FeatureSpace, name: str, value: str) -> tuple[str, str, str]:
+    """The block, the column (of a block of several axes) and the value of `name=value`."""
+    for block in space.blocks:
+        if block.kind is Kind.ONE_HOT and block.name == name:
+            if value not in space.finite_part.axes[space.finite_part.axis_index(name)].values:
+                space.column(name, value)  # raises with the list of values
+            return name, "", value
+        if block.kind is not Kind.ONE_HOT and name in block.axis_names():
+            return block.name, block.values[block.axis_names().index(name)], value
+        if block.kind is Kind.BINARY and block.name == name:
+            space.column(name, value)
+            return name, value, "1"
+    raise InvalidInput(
+        f"{name!r} is a block of numbers, found {name}={value}; name one of them, as in"
+        f" `{space.block(name).axis_names()[0]}=1`."
     )
 
 
-def split(tokens: Tokens, separators: tuple[str, ...]) -> list[list[Token]]:
-    """The tokens between the separators."""
-    parts: list[list[Token]] = [[]]
-    for token in tokens:
-        if any(token.is_word(separator) for separator in separators):
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts
-
-
-def longest(tokens: Tokens, names: Iterable[str]) -> tuple[str | None, Tokens]:
-    """The longest name with which the tokens begin, and the tokens after it."""
-    known = set(names)
-    if tokens and tokens[0].quoted:
-        return (tokens[0].text, tokens[1:]) if tokens[0].text in known else (None, tokens)
-    bare = next((i for i, token in enumerate(tokens) if token.quoted), len(tokens))
-    bare = min(bare, 1 + max((name.count(" ") for name in known), default=-1))
-    for stop in range(bare, 0, -1):
-        name = shown(tokens[:stop])
-        if name in known:
-            return name, tokens[stop:]
-    return None, tokens
-
-
-def shown(tokens: Tokens) -> str:
-    """The tokens as text, without quotes."""
-    return " ".join(token.text for token in tokens)
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), text)
-
-
-_NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
-_COMPARED = re.compile(r"(<=|>=|=|<|>)(.*)")
-
-
-def conditions(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
-    """Conditions as `Box.of` accepts them."""
-    found: dict[str, Any] = {}
-    for part in split(tokens, (",", "and")):
-        if not part:
-            raise InvalidInput(
-                "expected a condition such as `source Person`, found none; name a block and a value."
-            )
-        _add(found, _condition(space, part))
-    return found
-
-
-def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Both mappings as one; raises `InvalidInput` if both are about the same choice."""
-    both: dict[str, Any] = {}
-    for conditions in (first, second):
-        _add(both, conditions)
-    return both
-
-
-def _add(all_of: dict[str, Any], more: Mapping[str, Any]) -> None:
-    """Adds conditions on other choices."""
-    for block, given in more.items():
-        if block not in all_of:
-            all_of[block] = dict(given) if isinstance(given, Mapping) else given
-        elif isinstance(given, Mapping) and not given.keys() & all_of[block].keys():
-            all_of[block].update(given)
-        else:
-            raise InvalidInput(f"{block!r} is named twice in one rule; write `{block} A or B`, or two rules.")
-
-
-def _condition(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
-    """One condition, as a mapping from its block."""
-    name, rest = longest(tokens, [block.name for block in space.blocks])
-    if name is None:
-        space.block(tokens[0].text)  # raises with the list of blocks
-        raise InvalidInput(f"expected a block and a value, found {shown(tokens)!r}; name both.")
+def _assign(space: FeatureSpace, assignment: dict[str, Any], name: str, column: str, value: str) -> None:
+    """Adds a value to the assignment."""
     block = space.block(name)
-    if block.whole:
-        return _count(block, rest)
-    negated, rest = (True, rest[1:]) if rest and rest[0].is_word("not") else (False, rest)
-    known = (
-        frozenset(space.axes[space.axis_index(name)].values) if block.kind is Kind.ONE_HOT else frozenset()
-    )
-    values = [_value(space, block, part, known) for part in split(rest, ("or",))]
-    if block.kind is Kind.BINARY:
-        if len(values) > 1:
+    number: Any = value
+    if block.kind is not Kind.ONE_HOT:
+        try:
+            number = float(value) if block.kind is Kind.REAL else int(value)
+        except ValueError:
+            raise InvalidInput(f"expected a number for {name!r}, found {value!r}.") from None
+        low, high = (block.low, block.high) if block.numeric else (0, 1)
+        if not low <= number <= high:
+            raise InvalidInput(f"unknown value {value!r} for {name!r}; use {low} to {high}.")
+        number = bool(number) if block.kind is Kind.BINARY else number
+    part, key = (assignment, name) if not column else (assignment.setdefault(name, {}), column)
+    if part.setdefault(key, number) != number:
+        raise InvalidInput(f"expected one value for {name!r}, found two; name only one.")
+
+
+def _columns_of(space: FeatureSpace, word: str, assignment: dict[str, Any]) -> list[tuple[str, str]]:
+    """Where a word without a name can be: the one-hot blocks that have the value and none yet, and the binary
+    columns of that name."""
+    places = []
+    for block in space.blocks:
+        if block.kind is Kind.ONE_HOT and block.name not in assignment:
+            axis = space.finite_part.axes[space.finite_part.axis_index(block.name)]
+            places += [(block.name, "")] if word in axis.values else []
+        elif block.kind is Kind.BINARY and word in block.values:
+            places += [(block.name, word)]
+    return places
+
+
+def _only_reading(
+    space: FeatureSpace, words: Sequence[str], places: Sequence[list[tuple[str, str]]]
+) -> tuple[tuple[str, str], ...]:
+    """The only way to place the words: in their order, otherwise in any order."""
+    for word, some in zip(words, places, strict=True):
+        if not some:
+            known = "; ".join(f"{block.name} ({', '.join(block.values[:6])})" for block in space.blocks[:6])
             raise InvalidInput(
-                f"`or` needs values that exclude each other, but those of {name!r} do not; write one rule for"
-                " each value."
+                f"unknown value {word!r}; the values are those of {known}; name some of these."
             )
-        return {name: {values[0]: not negated}}
-    if negated:
-        excluded = set(values)
-        values = [value for value in space.axes[space.axis_index(name)].values if value not in excluded]
-        if not values:
-            raise InvalidInput(f"`not` excludes every value of {name!r}; allow at least one.")
-    return {name: values}
+    order = [block.name for block in space.blocks]
+    for ordered in (True, False):
+        readings = list(islice(_readings(places, order if ordered else None), 2))
+        if len(readings) == 1:
+            return readings[0]
+        if readings:
+            named = ",".join(f"{place[0]}={word}" for place, word in zip(readings[0], words, strict=True))
+            raise InvalidInput(
+                f"{' '.join(words)!r} can be read in several ways; choose one, as in `{named}`."
+            )
+    raise InvalidInput(f"{' '.join(words)!r} does not fit the blocks; name at most one value per block.")
 
 
-def _value(space: FeatureSpace, block: Block, tokens: Tokens, known: frozenset[str]) -> str:
-    """A value, which is checked if it is not one of those that are `known`."""
-    if not tokens:
-        raise InvalidInput(f"expected a value of {block.name!r}, found none; name one.")
-    value = shown(tokens)
-    if value not in known:
-        space.column(block.name, value)  # raises with the list of values
-    return value
-
-
-def _count(block: Block, tokens: Tokens) -> dict[str, Any]:
-    name, rest = longest(tokens, block.values)
-    if name is None:
-        known = ", ".join(map(repr, block.values[:12]))
-        raise InvalidInput(
-            f"expected a value of block {block.name!r} and a number, found {shown(tokens)!r}; its values are"
-            f" {known}{' ...' if len(block.values) > 12 else ''}."
-        )
-    negated, rest = (True, rest[1:]) if rest and rest[0].is_word("not") else (False, rest)
-    inside = np.zeros(block.high + 1 - block.low, dtype=np.bool_)
-    done = block.low
-    for part in sorted((_range(block, part) for part in split(rest, ("or",))), key=lambda part: part.start):
-        inside[max(part.start, done) - block.low : part.stop - block.low] = True
-        done = max(done, part.stop)
-    numbers = (block.low + np.flatnonzero(inside != negated)).tolist()
-    if not numbers:
-        raise InvalidInput(
-            f"the condition excludes every count of {name!r}, which are {block.low} to {block.high}; allow at"
-            " least one."
-        )
-    return {block.name: {name: numbers}}
-
-
-def _range(block: Block, tokens: Tokens) -> range:
-    """`3`, `= 3`, `>= 3`, `<= 3`, `> 3`, `< 3`, `2 to 4`."""
-    text = " ".join(token.text for token in tokens)
-    compared = _COMPARED.fullmatch(text)
-    sign, body = (compared[1], compared[2].strip()) if compared else ("=", text)
-    low, _, high = body.partition(" to ")
-    ends = [end.strip() for end in ((low, high) if high else (low,))]
-    if not all(_NUMBER.fullmatch(end) for end in ends) or (high and sign != "="):
-        raise InvalidInput(
-            f"expected a count such as `3`, `>= 3` or `2 to 4`, found {text!r}; write one of these forms."
-        )
-    first, last = int(ends[0]), int(ends[-1])
-    within = {
-        "=": range(first, last + 1),
-        ">=": range(first, block.high + 1),
-        ">": range(first + 1, block.high + 1),
-        "<=": range(block.low, first + 1),
-        "<": range(block.low, first),
-    }[sign]
-    start = min(max(within.start, block.low), block.high + 1)
-    return range(start, max(start, min(within.stop, block.high + 1)))
+def _readings(
+    places: Sequence[list[tuple[str, str]]], order: Sequence[str] | None
+) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Distinct places for the words; in the order of the blocks if it is passed."""
+    if not places:
+        yield ()
+        return
+    for before in _readings(places[:-1], order):
+        for place in places[-1]:
+            backwards = order and before and order.index(place[0]) < order.index(before[-1][0])
+            if place not in before and not backwards:
+                yield (*before, place)

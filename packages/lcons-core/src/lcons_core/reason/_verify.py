@@ -1,22 +1,17 @@
-"""Verification of Theorem 1 on one network, point by point, in rational arithmetic.
+"""Verification of Theorem 1 on one network, point by point, in exact arithmetic.
 
     accepts(psi)  =  all rows of Theorem 1 hold  =  the lifted rows have a solution s  =  the row of S* holds
 
-Each side is computed from its own data: the verdict of the network from W and b, that of the rows from the
-coefficients that `to_inequalities` returns, that of the lifted form from its matrices (the smallest s that
-the rows `s_k >= ...` allow is inserted into the other rows), that of the cut from the row that
-`most_violated` returns. A point where two sides differ is a witness that the theorem, or its implementation,
-is wrong.
+Each side is computed from its own data, in integers scaled by a power of two (`_arithmetic.py`): the verdict
+of the network from W and b, that of the rows from the coefficients that `to_inequalities` returns, that of
+the lifted form from its matrices (the smallest s that the rows `s_k >= ...` allow is inserted into the other
+rows), that of the cut from the row that `most_violated` returns. A point where two sides differ is a witness
+that the theorem, or its implementation, is wrong.
 
-If subset sums of the weights are not exact in float64, the rows are rounded. Then the theorem is checked with
-rational subset sums, and points where the rounded rows have another verdict are counted as rounding
-differences, with an example. They are not witnesses, but they are always reported.
-
-On a space with real blocks, points are sampled.
-
-`exhausts` and `seconds` estimate the time of a verification: a point costs a multiple of rows times columns
-and of units, more if the weights are too long for one float64 product. The factors were measured and are only
-approximate.
+A small domain is enumerated; of others points are drawn, some near the boundary, and points of real columns.
+All 2^K - 1 rows are checked if points times rows stay within a budget of some tens of seconds. If subset sums
+of the weights are not exact in float64, the rows are rounded. Then points where the rows or a cut have
+another verdict are counted as rounding differences, with an example; they are not witnesses.
 
 Paper: Theorem 1 and Appendix A, which prove it; this checks the code.
 Not in the paper: verification.
@@ -24,193 +19,213 @@ Not in the paper: verification.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import ScaledForms, exponent, whole_points
+from lcons_core._arithmetic import exact_values, many, plain
 from lcons_core._blocks import binary
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._network import Conjunction, LinearInequalities, Network
+from lcons_core._errors import LconsError, TooLarge, Unsupported
+from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._pointset import Fitted, PointSet, as_points, check_width
-from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem import estimate_rows, lift, most_violated, violated_subset
+from lcons_core._theorem import LiftedInequalities, estimate_rows, lift, most_violated, to_inequalities
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._domain import drawn_points
-from lcons_core.reason._points import drawn_around, near_boundary
-from lcons_core.reason._real_points import drawn_psi, psi_near_boundary
-from lcons_core.reason._sides import (
-    ALL,
-    BITS,
-    DRAWN_ROWS,
-    CheckedRows,
-    Verification,
-    Witness,
-    all_rows_checked,
-    lifted_feasible,
-    network_margins,
-)
+from lcons_core.reason._search import drawn_points, drawn_psi, near_boundary
 
-ALWAYS_EXHAUSTED = 10**5
-MOST_EXHAUSTED = 2**22
-PATIENCE = 5.0
-# Units times points: about ten seconds. The search for the boundary moves at most 2^18 (axis, value) pairs,
-# ten of which take as long as a point.
-MOST_VALUES = 2**22
-MOST_MOVES, MOVES_A_POINT = 2**18, 10
+MOST_EXHAUSTED = 10**5
+# Rows and units times points: some tens of seconds.
+ROW_POINTS, MOST_VALUES = 4 * 10**9, 2**22
+ALL_ROWS = 2**13
+CHECKED_CUTS = 4_000
+BOUNDARY_POINTS = 1024
+CELLS = 2**21
+ALL, BITS = "all of the domain", "all 0/1 vectors"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A point where the verdict of `form` differs from that of the network (`accepted`, exact)."""
+
+    form: str
+    psi: tuple[float, ...]
+    accepted: bool
+    point: dict[str, Any] | None = None
+
+    def __str__(self) -> str:
+        where = self.point if self.point is not None else list(self.psi)
+        verdict = "accepts" if self.accepted else "rejects"
+        return f"the network {verdict} {where}, unlike {self.form}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The numbers of points and rows that were checked, and a witness if some form differs from the network.
+
+    `rows` of Theorem 1 were checked at every point: all `total_rows`, or none if rows times points are too
+    many. The row of S*, which alone decides, was checked at `cuts` points. `boundary` points have a margin of
+    exactly 0. `scope` says which points were checked.
+    """
+
+    points: int
+    accepted: int
+    boundary: int
+    rows: int
+    total_rows: int
+    all_rows: bool
+    cuts: int
+    scope: str
+    seed: int
+    witness: Witness | None
+    rounding_differences: int
+    rounding_example: Witness | None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every point of the domain was checked."""
+        return self.scope == ALL
+
+    @property
+    def ok(self) -> bool:
+        """Whether every form agreed with the network at every point."""
+        return self.witness is None
+
+    @property
+    def rejected(self) -> int:
+        """The number of points that the network rejects."""
+        return self.points - self.accepted
+
+    @property
+    def one_sided(self) -> str | None:
+        """A sentence if all points are on one side of the boundary, because then little was checked."""
+        if self.accepted and self.rejected:
+            return None
+        missing, there = ("rejected", "accepted") if self.accepted else ("accepted", "rejected")
+        if self.scope in (ALL, BITS):
+            return f"no {'point of the domain' if self.exhausted else '0/1 vector'} is {missing}"
+        return f"no {missing} point was found, so only {there} ones were checked"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        data = {**vars(self), "total_rows": plain(self.total_rows)}
+        for name in ("witness", "rounding_example"):
+            data[name] = data[name] and {**vars(data[name]), "psi": list(data[name].psi)}
+        return data | {name: getattr(self, name) for name in ("exhausted", "rejected", "one_sided", "ok")}
+
+    def __str__(self) -> str:
+        rows = f"{self.rows:,} rows = " if self.all_rows else ""
+        text = (
+            f"{'verified' if self.ok else 'false'}: network = {rows}lifted = cut at {self.points:,}"
+            f" points ({self.scope}); {self.accepted:,} accepted, {self.boundary:,} on the boundary"
+        )
+        if not self.all_rows:
+            text += f"; {many(self.total_rows)} rows are too many to check"
+        if self.one_sided is not None:
+            text += f"; {self.one_sided}"
+        if self.cuts < self.points:
+            text += f"; cuts at {self.cuts:,} of them"
+        if self.witness is not None:
+            text += f"; witness: {self.witness}"
+        if self.rounding_differences:
+            text += (
+                f"; rounding: the rows in float64 differ at {self.rounding_differences:,} points,"
+                f" for example {self.rounding_example}"
+            )
+        return text
 
 
 def exhausts(network: Network, space: FeatureSpace) -> bool:
-    """Whether the whole domain is checked: it is small, or takes at most about five seconds."""
-    if not space.integral:
-        return False
-    if space.size <= ALWAYS_EXHAUSTED:
-        return True
-    return space.size <= MOST_EXHAUSTED and seconds(network, space, space.size) <= PATIENCE
-
-
-def seconds(network: Network, space: FeatureSpace, points: int) -> float:
-    """The approximate time for this number of points, without the search for the boundary."""
-    digits = _digits(network)
-    every = all_rows_checked(network, points)
-    rows = estimate_rows(network).rows if every else DRAWN_ROWS
-    one = digits == 1
-    row = 5e-9 if one else 4e-8 * digits if every else 4e-7 * digits
-    product = 1e-10 if one else 3e-10 * digits
-    unit = 6e-8 if one else 1e-6 * digits
-    a_point = 2e-7 + 7e-8 * space.d + unit * network.K
-    a_point += rows * (row + product * space.d)
-    return points * a_point
-
-
-def _digits(network: Network) -> int:
-    """The number of exact float64 products per value, by the digits of `_arithmetic.py`."""
-    bits = max(part.exponent + math.log2(part.magnitude(1.0) + 1.0) for part in network.parts)
-    return max(1, math.ceil(bits / 45))
-
-
-CHECKED_CUTS = 4_000
-BOUNDARY_POINTS = 256
-NEAR = ", some near the boundary"
-LONG = 400  # a value of a point that needs Python integers costs about as much as this many others
-_CELLS = 2**21
+    """Whether the whole domain is checked."""
+    return space.integral and space.size <= MOST_EXHAUSTED
 
 
 def verify(
     constraint: PointSet | Fitted,
     space: FeatureSpace | None = None,
     *,
-    points: Any = None,
     samples: int = 10_000,
     seed: int = 0,
 ) -> Verification:
-    """Checks Theorem 1 on a whole small domain, or on `samples` random points and some near the boundary.
+    """Checks Theorem 1 on a whole domain of at most 10^5 points, or on `samples` random ones.
 
-    A domain is small if checking all of it takes about five seconds. A quarter of the samples are drawn
-    around accepted points near the boundary, because uniform samples may all be on one side. Without a space,
-    psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead. Drawn
-    points of a network of hundreds of units are refused (`TooLarge`) above 2^22 values of units: about ten
-    seconds.
+    Some points near the boundary are added, because uniform samples may all be on one side. Without a space,
+    psi is drawn from all 0/1 vectors. Drawn points of a network of hundreds of units are refused
+    (`TooLarge`) above 2^22 values of units.
 
     >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
     verified: network = 3 rows = lifted = cut at 4 points (all 0/1 vectors); 3 accepted, 1 on the boundary
     """
-    given = as_points(constraint, "verify")
-    parts = given.networks()
+    network, space = _network_of(constraint, space)
+    domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
+    check_width(network, domain)
+    if exhausts(network, domain):
+        psi = np.concatenate([domain.vectors(assignments) for assignments in domain.points()])
+        return _Check(network, space, psi).run(ALL if space else BITS, seed)
+    if network.K * samples > MOST_VALUES:
+        raise TooLarge(
+            f"verifying {network.K:,} units at {samples:,} drawn points takes more than {MOST_VALUES:,}"
+            " values of units; draw fewer samples."
+        )
+    rng, scope = np.random.default_rng(seed), f"drawn with seed {seed}"
+    if not domain.integral:
+        return _Check(network, space, drawn_psi(domain, samples, rng)).run(scope, seed)
+    near = near_boundary(network, domain, min(samples, BOUNDARY_POINTS), seed)
+    psi = domain.vectors(np.concatenate([drawn_points(domain, samples, rng), near]))
+    where = "" if space else " from all 0/1 vectors"
+    return _Check(network, space, psi).run(f"{scope}{where}, some near the boundary", seed)
+
+
+def _network_of(
+    constraint: PointSet | Fitted, space: FeatureSpace | None
+) -> tuple[Network, FeatureSpace | None]:
+    points = as_points(constraint, "verify")
+    parts = points.networks()
     if not parts:
         raise Unsupported(
             f"verify needs a network or a constraint with one, found {type(constraint).__name__}."
         )
-    network = parts[0] if len(parts) == 1 else Conjunction(parts)
-    space = given.space or space
-    domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
-    check_width(network, domain)
-    if points is not None:
-        psi = _given_points(points, network, space)
-        made = _Points(len(psi), psi.__getitem__, exponent(psi))
-        return _Check(network, space, made, seed).run("as given", None)
-    _check_values(network, domain, samples)
-    if not domain.integral:
-        psi = _real_points(network, domain, samples, seed)
-        made = _Points(len(psi), psi.__getitem__, exponent(psi))
-        return _Check(network, space, made, seed).run(f"drawn with seed {seed}{NEAR}", seed)
-    assignments, exhausted = _domain_points(network, domain, samples, seed)
-    made = _Points(len(assignments), lambda at: domain.vectors(assignments[at]))
-    drawn = f"drawn with seed {seed}{'' if space else ' from all 0/1 vectors'}{NEAR}"
-    scope = (ALL if space else BITS) if exhausted else drawn
-    return _Check(network, space, made, seed).run(scope, seed)
-
-
-def _check_values(network: Network, space: FeatureSpace, samples: int) -> None:
-    """Raises `TooLarge` if too many units are computed at too many points."""
-    if exhausts(network, space):
-        return
-    moves = len(space.axes) * sum(len(axis) for axis in space.axes) if space.integral else 0
-    values = network.K * (samples + min(moves, MOST_MOVES) // MOVES_A_POINT)
-    if values > MOST_VALUES:
-        raise TooLarge(
-            f"verifying {network.K:,} units at {samples:,} drawn points and near the boundary takes about"
-            f" {values:,} values of units, above the limit of {MOST_VALUES:,}; draw fewer samples."
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """`number` points, whose psi (n, d) are computed on demand; psi times 2^shift are integers."""
-
-    number: int
-    at: Callable[[slice | Ints], Floats]
-    shift: int = 0
-
-    def __len__(self) -> int:
-        return self.number
+    return parts[0] if len(parts) == 1 else Conjunction(parts), points.space or space
 
 
 class _Check:
-    """One verification in progress: counts, the first witness and the first rounding difference."""
+    """One verification in progress: the first witness and the rounding differences."""
 
-    def __init__(self, network: Network, space: FeatureSpace | None, points: _Points, seed: int) -> None:
-        self.network, self.space, self.points, self.seed = network, space, points, seed
+    def __init__(self, network: Network, space: FeatureSpace | None, psi: Floats) -> None:
+        self.network, self.space, self.psi = network, space, psi
         self.witness: Witness | None = None
         self.example: Witness | None = None
-        self.rounded = np.zeros(len(points), dtype=np.bool_)
-        self.shift = points.shift
+        self.rounded = np.zeros(len(psi), dtype=np.bool_)
 
-    def run(self, scope: str, seed: int | None) -> Verification:
+    def run(self, scope: str, seed: int) -> Verification:
         """Checks every form at every point."""
-        long = whole_points(self.points.at(slice(0, 2**10)), self.shift).dtype == object
-        rows = CheckedRows.of(self.network, len(self.points) * (LONG if long else 1), self.seed)
+        total = estimate_rows(self.network).rows
+        complete = total <= ALL_ROWS and total * len(self.psi) <= ROW_POINTS
+        rows = to_inequalities(self.network) if complete else None
         lifted = lift(self.network)
-        accepted = np.zeros(len(self.points), dtype=np.bool_)
+        accepted = np.zeros(len(self.psi), dtype=np.bool_)
         boundary = 0
-        step = max(1, _CELLS // max(len(rows), self.network.K, self.network.d))
-        for first in range(0, len(self.points), step):
-            at = slice(first, first + step)
-            psi = self.points.at(at)
-            whole = whole_points(psi, self.shift)
-            margins = network_margins(self.network, whole, self.shift)
-            truth: Bools = np.all(margins >= 0, axis=1)
+        step = max(1, CELLS // max(total if complete else 1, self.network.K, self.network.d))
+        for first in range(0, len(self.psi), step):
+            at = np.arange(first, min(first + step, len(self.psi)))
+            psi = self.psi[at]
+            margins = np.min([_exact_margins(part, psi) for part in self.network.parts], axis=0)
+            truth = np.asarray(margins >= 0, dtype=np.bool_)
             accepted[at] = truth
-            boundary += int((margins.min(1) == 0).sum())
-            self._expect(at, truth, self.network.accepts(psi), "accepts()")
-            self._expect(at, truth, rows.hold(whole, self.shift, margins), "the rows")
-            stored = rows.floats_hold(whole, self.shift, truth)
-            self._note_rounding(at, truth, stored, "the rounded rows")
-            self._expect(at, truth, lifted_feasible(lifted, whole, self.shift), "the lifted rows")
-        cuts = self._check_cuts(accepted, rows.exact)
+            boundary += int((margins == 0).sum())
+            self._expect(at, truth, self.network.accepts(psi), "accepts()", exact=True)
+            self._expect(at, truth, lifted_feasible(lifted, psi), "the lifted rows", exact=True)
+            if rows is not None:
+                self._expect(at, truth, rows.accepts(psi), "the rows")
         return Verification(
-            points=len(self.points),
+            points=len(self.psi),
             accepted=int(accepted.sum()),
             boundary=boundary,
-            rows=len(rows),
-            total_rows=estimate_rows(self.network).rows,
-            all_rows=rows.complete,
-            cuts=cuts,
+            rows=total if complete else 0,
+            total_rows=total,
+            all_rows=complete,
+            cuts=self._check_cuts(accepted),
             scope=scope,
             seed=seed,
             witness=self.witness,
@@ -218,90 +233,53 @@ class _Check:
             rounding_example=self.example,
         )
 
-    def _check_cuts(self, accepted: Bools, exact: bool) -> int:
-        chosen = _spread(accepted, CHECKED_CUTS)
-        chosen_psi = self.points.at(chosen)
-        # Many points have the same S*, and so the same cut; its verdicts on them are computed together.
-        cuts: dict[tuple[int, bytes], LinearInequalities] = {}
-        points_of: dict[bytes, tuple[LinearInequalities, list[int]]] = {}
-        for i, psi in enumerate(chosen_psi):
-            part, subset = violated_subset(self.network, psi)
-            own = (part, subset.tobytes())
-            if own not in cuts:
-                cuts[own] = most_violated(self.network, psi)
-            cut = cuts[own]
-            key = cut.coefficients.tobytes() + cut.bias.tobytes()
-            points_of.setdefault(key, (cut, []))[1].append(i)
-        for cut, points in points_of.values():
-            form = ScaledForms.of(cut.coefficients, cut.bias).times(self.shift)
-            at = chosen[points]
-            holds = form.signs(whole_points(chosen_psi[points], self.shift))[:, 0] >= 0
-            if exact:
-                self._expect(at, accepted[at], holds, "the cut")
-            else:
-                self._note_rounding(at, accepted[at], holds, "the rounded cut")
-        return len(chosen)
+    def _check_cuts(self, accepted: Bools) -> int:
+        """Checks the cut at some points of both sides; returns their number."""
+        sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
+        most = CHECKED_CUTS - min(CHECKED_CUTS // 2, *map(len, sides))
+        spread = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(int)] for side in sides]
+        at = np.concatenate(spread)
+        holds = [bool(most_violated(self.network, psi).accepts(psi)) for psi in self.psi[at]]
+        self._expect(at, accepted[at], np.array(holds, dtype=np.bool_), "the cut")
+        return len(at)
 
-    def _expect(self, at: slice | Ints, truth: Bools, found: Bools, form: str) -> None:
-        if self.witness is None:
-            self.witness = self._first_difference(at, truth, found, form)
-
-    def _note_rounding(self, at: slice | Ints, truth: Bools, found: Bools, form: str) -> None:
-        self.rounded[at] |= truth != found
-        if self.example is None:
-            self.example = self._first_difference(at, truth, found, form)
-
-    def _first_difference(self, at: slice | Ints, truth: Bools, found: Bools, form: str) -> Witness | None:
-        if np.array_equal(truth, found):
-            return None
-        i = int(np.flatnonzero(truth != found)[0])
-        psi = self.points.at(at)[i]
-        named = None if self.space is None else self.space.describe(psi)
-        return Witness(form, tuple(psi.tolist()), bool(truth[i]), named)
+    def _expect(self, at: Ints, truth: Bools, verdicts: Bools, form: str, exact: bool = False) -> None:
+        """Notes the points where a form differs: as rounding if its rows are rounded, else as a witness."""
+        differ = np.flatnonzero(truth != verdicts)
+        if not differ.size:
+            return
+        rounding = self.network.rounded and not exact
+        name = form.replace("the ", "the rounded ") if rounding else form
+        psi = self.psi[at[differ[0]]]
+        point = None if self.space is None else self.space.describe(psi)
+        witness = Witness(name, tuple(psi.tolist()), bool(truth[differ[0]]), point)
+        if rounding:
+            self.rounded[at[differ]] = True
+            self.example = self.example or witness
+        else:
+            self.witness = self.witness or witness
 
 
-def _spread(accepted: Bools, most: int) -> Ints:
-    """At most `most` indices, evenly spread over both sides, half of each side if there are enough."""
-    sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
-    few = min(len(side) for side in sides)
-    first = min(few, most // 2)
-    wanted = [first if len(side) == few else min(len(side), most - first) for side in sides]
-    spread = [
-        side[np.linspace(0, len(side) - 1, number).astype(np.int64)]
-        for side, number in zip(sides, wanted, strict=True)
-        if number
-    ]
-    return np.unique(np.concatenate(spread))
+def _exact_margins(part: RectifierNetwork, psi: Floats) -> Any:
+    """(N,) the margins times a power of two, without rounding."""
+    values, q = exact_values(part.W, part.b, psi)
+    return 2**q - np.maximum(values, 0).sum(1)
 
 
-def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
-    """Value indices (N, axes) of the whole domain and True, or of random points and False."""
-    short = np.min_scalar_type(max(len(axis) for axis in space.axes))
-    if exhausts(network, space):
-        return np.concatenate([points.astype(short) for points in space.points()]), True
-    rng = np.random.default_rng(seed)
-    near = near_boundary(network, space, min(samples, BOUNDARY_POINTS), rng)
-    accepted = near[network.margins(space, near) >= 0]
-    around = near[:0]
-    if len(near):
-        around = drawn_around(space, accepted if len(accepted) else near, samples // 4, rng)
-    drawn = drawn_points(space, samples - len(around), rng)
-    return np.concatenate([drawn, around, near]).astype(short), False
+def lifted_feasible(lifted: LiftedInequalities, psi: Floats) -> Bools:
+    """(N,) whether some s >= 0 satisfies the lifted rows, computed from their matrices.
 
-
-def _real_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> Floats:
-    """(N, d) random points, and some near the boundary."""
-    rng = np.random.default_rng(seed)
-    drawn = drawn_psi(space, samples, rng)
-    near = psi_near_boundary(network, space, drawn, min(samples, BOUNDARY_POINTS), rng)
-    return np.concatenate([drawn, near])
-
-
-def _given_points(points: Any, network: Network, space: FeatureSpace | None) -> Floats:
-    checked = as_psi(points, network.d)
-    psi = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
-    if space is not None:
-        space.check(psi)
-    if not len(psi):
-        raise InvalidInput("expected at least one point to verify, found none.")
-    return psi
+    A row with a positive coefficient of one s_k is a lower bound on it; the other rows must not grow with s,
+    so the smallest s satisfies them if any does.
+    """
+    slack, _ = exact_values(lifted.A_psi, -lifted.rhs, psi)
+    least = np.zeros((len(psi), lifted.K), dtype=slack.dtype)
+    bounds = np.flatnonzero((lifted.A_s > 0).any(1))
+    for row in bounds:
+        k = int(np.argmax(lifted.A_s[row]))
+        if np.count_nonzero(lifted.A_s[row]) > 1 or lifted.A_s[row, k] != 1.0:
+            raise LconsError(f"row {row} of the lifted form is neither a bound on one s nor a budget.")
+        least[:, k] = np.maximum(least[:, k], -slack[:, row])
+    others = np.setdiff1d(np.arange(len(lifted)), bounds)
+    A_s = lifted.A_s[others].astype(int)
+    return np.asarray(slack[:, others] + least.dot(A_s.T) >= 0, dtype=np.bool_).all(1)

@@ -1,8 +1,11 @@
 from lcons_core._document import FORMAT as FORMAT
 from lcons_core._document import dumps as dumps
+from lcons_core._document import hash_psi as hash_psi
 from lcons_core._document import load as load
 from lcons_core._document import loads as loads
+from lcons_core._document import record as record
 from lcons_core._document import save as save
+from lcons_core._document import versions as versions
 from lcons_core._files import canonical as canonical
 from lcons_core._files import check_plain as check_plain
 from lcons_core._files import digest as digest
@@ -17,6 +20,3 @@ from lcons_core.storage._archive import Archive as Archive
 from lcons_core.storage._archive import Member as Member
 from lcons_core.storage._archive import explained as explained
 from lcons_core.storage._archive import opened_archive as opened_archive
-from lcons_core.storage._provenance import hash_psi as hash_psi
-from lcons_core.storage._provenance import record as record
-from lcons_core.storage._provenance import versions as versions

@@ -131,9 +131,7 @@ def _counts(simple: SimplifiedRows, total: int) -> str:
 
 
 def _listed(space: FeatureSpace, rows: LinearInequalities, simple: SimplifiedRows) -> Table:
-    reasons = {
-        one.row: str(one.reason) + ("" if one.by is None else f" by {one.by + 1}") for one in simple.dropped
-    }
+    reasons = {dropped.row: str(dropped.reason) for dropped in simple.dropped}
     kept = simple.kept.tolist()
     whole = len(rows) <= LISTED
     shown = list(range(len(rows))) if whole else kept[:KEPT]

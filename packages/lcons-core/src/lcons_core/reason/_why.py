@@ -1,0 +1,275 @@
+"""Why one assignment is rejected: the most violated inequality, term by term; and its completions.
+
+Paper: Sec. 4.1 reads a learned inequality, Eq. 9, by hand: (Location, Kill) is disallowed, because
+-1.90 - 2.84 + 0.32 < 0.
+
+Not in the paper: partial assignments. For these, `why` uses the row with the smallest maximum over the
+completions; a block without a value counts with its best value, so the sum is a bound. `completions` looks
+for an allowed point with the given values. A combination is forbidden iff every completion is rejected, by
+any rows. Up to `limit` completions are all checked, so the answer is a proof. Of more, random ones and those
+of a bounded search are checked: then an allowed one is a proof, and so is a search that ends without one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import plain
+from lcons_core._blocks import Kind
+from lcons_core._errors import InvalidInput
+from lcons_core._pointset import Fitted, PointSet, as_points
+from lcons_core._space import FeatureSpace
+from lcons_core._theorem import cut_of
+from lcons_core._types import Floats
+from lcons_core.reason._explain import candidate_rows
+from lcons_core.reason._rules import Box
+from lcons_core.reason._search import Region, drawn_points, drawn_reals, region_points, search, space_of
+
+COMPLETIONS = 200
+MOST_TERMS = 12
+MOST_COLUMNS = 60
+LIMIT = 10**6
+DRAWN = 2**13
+MOST_NUMBERS = 2**22
+
+Terms = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Why:
+    """`value` is the sum of `terms` (by name) and `bias`; `forbidden` iff some row is below zero there.
+
+    If blocks are open, `value` is the largest value of the row, and `forbidden` iff that is below zero.
+    `coefficients` is the whole row, by the names of its columns."""
+
+    terms: Terms
+    bias: float
+    value: float
+    forbidden: bool
+    partial: bool
+    coefficients: Terms
+
+    def __str__(self) -> str:
+        # Omit zero terms; of very many terms, print only the largest.
+        terms = [term for term in self.terms if term[1]] or list(self.terms)
+        if len(terms) > MOST_TERMS:
+            ordered = sorted(terms, key=_size)
+            rest = sum(value for _, value in ordered[MOST_TERMS:])
+            terms = [*ordered[:MOST_TERMS], (f"{len(terms) - MOST_TERMS} more", rest)]
+        named = ", ".join(name for name, _ in terms)
+        first, *others = [*(value for _, value in terms), self.bias]
+        numbers = " ".join([f"{first:.2f}", *map(_signed, others)])
+        if self.forbidden:
+            verdict = "< 0, so it is forbidden"
+        elif self.partial:
+            verdict = ">= 0, so no row tried forbids every completion"
+        else:
+            verdict = ">= 0, so it is allowed"
+        return f"{named}: {numbers} = {self.value:.2f} {verdict}"
+
+    @property
+    def inequality(self) -> str:
+        """The row as text; of very many columns, only those with the largest coefficients."""
+        shown = [term for term in self.coefficients if term[1]]
+        largest = set(sorted(shown, key=_size)[:MOST_COLUMNS])
+        terms = [f"{_signed(value)} [{name}]" for name, value in shown if (name, value) in largest]
+        if len(shown) > len(largest):
+            terms.append(f"(and {len(shown) - len(largest):,} smaller terms)")
+        return f"{' '.join(terms)} {_signed(self.bias)} >= 0".lstrip("+ ")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        named = {name: [{"name": n, "value": v} for n, v in getattr(self, name)] for name in _NAMED}
+        return {**vars(self), **named}
+
+
+_NAMED = ("terms", "coefficients")
+
+
+def _size(term: tuple[str, float]) -> float:
+    return -abs(term[1])
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'} {abs(value):.2f}"
+
+
+def why(
+    constraint: PointSet | Fitted,
+    assignment: Mapping[str, Any] | None = None,
+    /,
+    *,
+    space: FeatureSpace | None = None,
+    **named: Any,
+) -> Why:
+    """The inequality that is most violated at an assignment by name, and its terms.
+
+    Pass one value per one-hot block, the names that hold (or a mapping from names to truth values) per binary
+    block, and a mapping from names to numbers per other block (the number alone if it has one column); blocks
+    that are not named stay open. An open real column counts with its better bound.
+
+    >>> from lcons_core import RectifierNetwork, one_hot
+    >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
+    >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
+    >>> print(why(network, space=FeatureSpace(blocks), source="Location", relation="Kill"))
+    source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
+    """
+    points = as_points(constraint, "why")
+    space, region = _region_of(space_of(points, space), {**(assignment or {}), **named})
+    partial = len(region) < len(space.axes)
+    if partial:
+        rows, _ = candidate_rows(points, space, _drawn(space, COMPLETIONS, 0, region))
+        bounds = rows.values.most(region)
+        best = int(bounds.argmin())
+        coefficients, bias, forbidden = (
+            rows.coefficients[best],
+            rows.values.bias[best],
+            bounds[best] < -rows.slack,
+        )
+    else:
+        psi = space.vectors(np.array([[int(region[i].argmax()) for i in range(len(space.axes))]]))[0]
+        row = cut_of(points, psi)
+        coefficients, bias, forbidden = row.coefficients[0], row.bias[0], not points.accepts(psi)
+    terms = []
+    for i, axis in enumerate(space.axes):
+        table = axis.table(coefficients[None])[:, 0]
+        best = int(np.where(region.get(i, True), table, -np.inf).argmax())
+        between = " " if space.block(axis.block).kind is Kind.ONE_HOT else " = "
+        name = f"{between}{axis.values[best]}" if i in region else f" open ({axis.values[best]} at best)"
+        terms.append((axis.name + name, float(table[best])))
+    columns = [f"{block} {value}" for block, value in space.columns]
+    whole = tuple(zip(columns, coefficients.tolist(), strict=True))
+    value = float(bias + sum(value for _, value in terms))
+    return Why(tuple(terms), float(bias), value, bool(forbidden), partial, whole)
+
+
+def _drawn(space: FeatureSpace, number: int, seed: int, region: Region) -> Any:
+    return drawn_points(space, number, np.random.default_rng(seed), region)
+
+
+def _region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> tuple[FeatureSpace, Region]:
+    """A finite space for the assignment, and its region there: real columns have their given numbers, or
+    their two bounds, where a row has its maximum."""
+    pinned: dict[int, float] = {}
+    spelt: dict[str, Any] = {}
+    for name, value in assignment.items():
+        block = space.block(name)
+        if block.kind is Kind.REAL:
+            pinned.update(_numbers(space, name, value))
+        elif block.kind is Kind.BINARY and not isinstance(value, Mapping):
+            names = {value} if isinstance(value, str) else set(value)
+            for missing in names:
+                space.column(name, missing)
+            spelt[name] = {column: column in names for column in block.values}
+        else:
+            spelt[name] = value
+    finite = space if space.integral else space.corners(pinned)
+    region = dict(Box.of(finite, spelt).masks(finite)) if spelt else {}
+    for i, axis in enumerate(finite.axes):
+        if len(axis) == 1 and int(axis.columns[0]) in pinned:
+            region[i] = np.ones(1, dtype=np.bool_)
+    return finite, region
+
+
+def _numbers(space: FeatureSpace, name: str, value: Any) -> dict[int, float]:
+    """The numbers of the real columns of a block, by column."""
+    block = space.block(name)
+    numbers = value if isinstance(value, Mapping) else dict.fromkeys(block.values[:1], value)
+    if len(numbers) < len(block.values) and not isinstance(value, Mapping):
+        raise InvalidInput(f"block {name!r} is real and needs a mapping of numbers by name.")
+    for number in numbers.values():
+        if not isinstance(number, int | float | np.number) or not block.low <= number <= block.high:
+            raise InvalidInput(
+                f"{name!r} needs a number from {block.low:g} to {block.high:g}, found {number!r:.40}."
+            )
+    return {space.column(name, column): float(number) for column, number in numbers.items()}
+
+
+@dataclass(frozen=True)
+class Completions:
+    """`looked` of `total` completions were checked; `allowed` are accepted; `example` is the first of these.
+
+    `forbidden` is True or False if proved, None if not known. `total` counts the completions in the product
+    of axes; `looked` counts only points of the space. If a real column is open, completions are drawn, and
+    `total` is their number.
+    """
+
+    total: int
+    looked: int
+    allowed: int
+    example: dict[str, Any] | None
+    forbidden: bool | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**vars(self), "total": plain(self.total)}
+
+
+def completions(
+    constraint: PointSet | Fitted,
+    assignment: Mapping[str, Any],
+    *,
+    space: FeatureSpace | None = None,
+    limit: int = LIMIT,
+    seed: int = 0,
+) -> Completions:
+    """The verdicts of the constraint on the points with these values; see `why` for the assignment.
+
+    >>> from lcons_core import RectifierNetwork, one_hot
+    >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
+    >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
+    >>> completions(network, {"source": "Location"}, space=FeatureSpace(blocks)).example
+    {'source': 'Location', 'relation': 'NoRel'}
+    """
+    points = as_points(constraint, "completions")
+    space, region = _region_of(space_of(points, space), assignment)
+    sizes = [int(region[i].sum()) if i in region else len(axis) for i, axis in enumerate(space.axes)]
+    total = math.prod(sizes)
+    if not all(len(axis) == 1 for axis in space.axes if space.block(axis.block).kind is Kind.REAL):
+        psi = _drawn_psi(space, region, seed)
+        accepted = points.accepts(psi)
+        return _completions(space, len(psi), len(psi), psi[accepted][:1], int(accepted.sum()), None)
+    if total > limit:
+        number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
+        searched = search(space, points, None, region=region, seed=seed)
+        chunks = [_drawn(space, number, seed, region), searched.seen]
+        unless = True if searched.ended else None
+    else:
+        chunks, unless = region_points(space, region, total), True
+    looked = allowed = 0
+    first = np.zeros((0, space.d))
+    for chunk in chunks:
+        accepted = points.verdicts(space, chunk)
+        looked += len(chunk)
+        allowed += int(accepted.sum())
+        if not len(first):
+            first = space.vectors(chunk[accepted][:1])
+    if total <= limit and not looked:
+        raise InvalidInput(
+            "no point of the space has these values together, with or without the constraint; choose values"
+            " that can occur together."
+        )
+    return _completions(space, total, looked, first, allowed, unless)
+
+
+def _completions(
+    space: FeatureSpace, total: int, looked: int, first: Floats, allowed: int, unless: bool | None
+) -> Completions:
+    example = space.describe(first[0]) if len(first) else None
+    return Completions(total, looked, allowed, example, False if allowed else unless)
+
+
+def _drawn_psi(space: FeatureSpace, region: Region, seed: int) -> Floats:
+    """Random completions, half of them with open real columns at their bounds, half with numbers between."""
+    ends = space.vectors(_drawn(space, DRAWN, seed, region))
+    inner, real = ends.copy(), space.real_columns
+    open_columns = [axis.columns[0] for axis in space.axes if len(axis) > 1 and real[axis.columns[0]]]
+    drawn = np.zeros_like(ends)
+    drawn[:, real] = drawn_reals(space, len(ends), np.random.default_rng(seed))
+    inner[:, open_columns] = drawn[:, open_columns]
+    return np.concatenate([ends, inner])
