@@ -109,7 +109,7 @@ def check_points(case: Case, tally: Tally) -> None:
     constraint = LearnedConstraint(network_of(case["parts"]), space_of(case))
     target = case["suffix"].removeprefix(".")
     lines, _, _ = constraint_model(constraint, target, Form(case["form"]), case["scores"])
-    model = highspy.Highs()
+    model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     model.silent()
     model.setOptionValue("mip_feasibility_tolerance", 1e-9)
     with tempfile.TemporaryDirectory() as folder:

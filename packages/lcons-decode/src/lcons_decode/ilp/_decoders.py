@@ -22,7 +22,7 @@ from lcons_decode._constraints import MEMBERS, Constraint
 from lcons_decode._result import Decoding, RelationDecoding
 from lcons_decode._scores import ChainScores, RelationScores, X, checked_scores
 from lcons_decode.ilp._ground import Grounded, ground_chain, ground_tuples, read_use
-from lcons_decode.ilp._program import Program, graph_program
+from lcons_decode.ilp._program import Factors, Program, graph_program
 from lcons_decode.ilp._solve import solve
 from lcons_decode.ilp._solver import Solver
 
@@ -77,7 +77,8 @@ def chain_program(scores: ChainScores) -> Program:
 
 def relation_program(scores: RelationScores) -> Program:
     """Decisions ("entity", i) and ("relation", i, j), with one indicator per label."""
-    n, decisions = len(scores), {}
+    n = len(scores)
+    decisions: dict[Hashable, dict[str, float]] = {}
     for i in range(n):
         values = scores.entities[i].tolist()
         decisions["entity", i] = dict(zip(scores.entity_labels, values, strict=True))
@@ -142,7 +143,7 @@ def label_pairs_by_ilp(unary: Floats, best: Floats) -> Ints:
     names = [str(label) for label in range(L)]
     decisions = {i: dict(zip(names, unary[i].tolist(), strict=True)) for i in range(n)}
     pairs = [(left, right) for left in names for right in names]
-    factors = {
+    factors: Factors = {
         (i, j): dict(zip(pairs, best[i, j].ravel().tolist(), strict=True))
         for i in range(n)
         for j in range(i + 1, n)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 from lcons_core import FeatureSpace, Form, InvalidInput, LearnedConstraint, as_constraint
 from lcons_core.optimisers._system import build_system, fold_constants
@@ -71,7 +72,7 @@ def _name(j: int, block: str, value: str) -> str:
     return f"x{j}_{allowed[:LONGEST_NAME]}".rstrip("_")
 
 
-def _number(value: float) -> str:
+def _number(value: float | Fraction) -> str:
     """The shortest text that is read back as the same float; whole numbers have no decimal point."""
     return repr(float(value) + 0.0).removesuffix(".0")
 
