@@ -42,7 +42,6 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
-from lcons_core.storage._provenance import hash_psi
 
 from lcons_core import (
     Conjunction,
@@ -58,6 +57,7 @@ from lcons_core import (
     rounded_up,
 )
 from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic
+from lcons_core._document import hash_psi
 from lcons_core._instance import read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_tasks.own_data import upper_bound

@@ -189,9 +189,11 @@ class _Tally:
         self.points += len(points)
         self.both += int((a & b).sum())
         for side, only in enumerate((a & ~b, b & ~a)):
+            if not only.any():
+                continue
             self.numbers[side] += int(only.sum())
-            some = points[only][: self.most - len(self.witnesses[side])] if only.any() else ()
-            if len(some) and self.space.integral:
+            some = points[only][: self.most - len(self.witnesses[side])]
+            if self.space.integral:
                 some = self.space.vectors(self.space.unravelled(some) if points.ndim == 1 else some)
             self.witnesses[side] += [self.space.describe(psi) for psi in some]
 
@@ -200,8 +202,8 @@ class _Tally:
         if any(self.numbers) and not complete:
             how = f"witnesses among {self.points:,} points drawn and searched"
         outcome = Outcome.DIFFERENT if any(self.numbers) else otherwise
-        sides = (tuple(side) for side in self.witnesses)
-        return Comparison(outcome, self.points, self.both, *self.numbers, *sides, complete, how)
+        (only_a, only_b), (a, b) = self.numbers, map(tuple, self.witnesses)
+        return Comparison(outcome, self.points, self.both, only_a, only_b, a, b, complete, how)
 
 
 def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:

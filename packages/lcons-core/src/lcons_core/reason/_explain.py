@@ -707,7 +707,7 @@ def _strongest(
         if work < 0 or (number >= DIVERSE_SEEDS and covered[seed]):
             continue
         # A row is sure at a point if little of its range is above its value there.
-        sure = np.where(at[seed] < -rows.slack, -at[seed] / np.maximum(highest - at[seed], 1e-300), 0.0)
+        sure = np.where(at[seed] < -rows.slack, -at[seed] / np.maximum(highest - at[seed], 1e-30), 0.0)
         for row in np.argsort(-sure, kind="stable")[: min(ROWS_A_SEED, np.count_nonzero(sure))].tolist():
             if row not in growths:
                 growths[row] = _Growth.of(rows, row, sample, at[:, row] < -rows.slack)

@@ -282,4 +282,5 @@ def lifted_feasible(lifted: LiftedInequalities, psi: Floats) -> Bools:
         least[:, k] = np.maximum(least[:, k], -slack[:, row])
     others = np.setdiff1d(np.arange(len(lifted)), bounds)
     A_s = lifted.A_s[others].astype(int)
-    return np.asarray(slack[:, others] + least.dot(A_s.T) >= 0, dtype=np.bool_).all(1)
+    holds: Bools = (slack[:, others] + least.dot(A_s.T) >= 0).astype(np.bool_)
+    return np.all(holds, axis=1)

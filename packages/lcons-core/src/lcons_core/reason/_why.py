@@ -13,7 +13,7 @@ of a bounded search are checked: then an allowed one is a proof, and so is a sea
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from lcons_core._errors import InvalidInput
 from lcons_core._pointset import Fitted, PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import cut_of
-from lcons_core._types import Floats
+from lcons_core._types import Floats, Ints
 from lcons_core.reason._explain import candidate_rows
 from lcons_core.reason._rules import Box
 from lcons_core.reason._search import Region, drawn_points, drawn_reals, region_points, search, space_of
@@ -148,7 +148,7 @@ def why(
     return Why(tuple(terms), float(bias), value, bool(forbidden), partial, whole)
 
 
-def _drawn(space: FeatureSpace, number: int, seed: int, region: Region) -> Any:
+def _drawn(space: FeatureSpace, number: int, seed: int, region: Region) -> Ints:
     return drawn_points(space, number, np.random.default_rng(seed), region)
 
 
@@ -237,7 +237,7 @@ def completions(
     if total > limit:
         number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
         searched = search(space, points, None, region=region, seed=seed)
-        chunks = [_drawn(space, number, seed, region), searched.seen]
+        chunks: Iterable[Ints] = [_drawn(space, number, seed, region), searched.seen]
         unless = True if searched.ended else None
     else:
         chunks, unless = region_points(space, region, total), True
