@@ -41,9 +41,8 @@ PACKAGE = ROOT / "packages" / "lcons-core"
 SOURCES = PACKAGE / "src" / "lcons_core"
 # The modules, and the tests that each is held to.
 MODULES = {
-    "_theorem1": ("test_theorem1.py", "test_forms.py", "test_testing.py"),
+    "_theorem": ("test_theorem1.py", "test_forms.py", "test_affine_sets.py", "test_testing.py"),
     "_network": ("test_affine_sets.py", "test_theorem1.py", "test_testing.py"),
-    "_inequalities": ("test_affine_sets.py", "test_theorem1.py", "test_testing.py"),
     "_arithmetic": ("test_arithmetic.py",),
 }
 # Tests that are left out: they are slow, or are not about these modules.
