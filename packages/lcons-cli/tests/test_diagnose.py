@@ -277,7 +277,7 @@ def test_a_table_without_invalid_rows_is_answered_as_far_as_it_goes(folder):
         (("--columns", "word,word"), "expected columns such as"),
         (("--columns", "pos,label"), "name the column of the words"),
         (("--negatives", "nowhere"), "unknown negatives 'nowhere'"),
-        (("--negatives", "apart"), "expected negatives that fit the feature 'ngram', found 'apart'"),
+        (("--negatives", "apart"), "negatives 'apart' do not fit the feature 'ngram'"),
         (("--predictions", "train.txt", "--predicted-column", "9"), "expected at least 9 columns"),
         (("--predictions", "train.txt", "--predicted-column", "0"), "unknown column 0"),
         (("--predictions", "other.txt"), "found others in sentence 1"),

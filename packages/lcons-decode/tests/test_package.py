@@ -52,10 +52,8 @@ except MissingExtra as error:
 
 def test_all_but_integer_programs_works_without_mip_and_those_name_the_extra():
     done = subprocess.run([sys.executable, "-c", WITHOUT_MIP], capture_output=True, text=True)
-    expected = (
-        'integer programs need python-mip, which is not installed; run: pip install "lcons-decode[ilp]".'
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, expected), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert 'pip install "lcons-decode[ilp]"' in done.stdout
 
 
 def test_transformers_is_imported_only_when_it_is_used_and_is_named_if_it_is_missing(monkeypatch):

