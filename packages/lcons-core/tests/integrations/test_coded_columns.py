@@ -49,7 +49,7 @@ def test_codes_of_dictionaries_and_categoricals_are_used_as_they_are():
     [pa.array(["NN", None]), pa.array(["NN", None]).dictionary_encode(), pd.Categorical(["NN", None])],
 )
 def test_missing_values_are_one_sentence(column):
-    with pytest.raises(InvalidInput, match=r"missing"):
+    with pytest.raises(InvalidInput):
         CodedColumn.of(column)
 
 
