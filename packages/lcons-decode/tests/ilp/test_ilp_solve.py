@@ -351,7 +351,9 @@ def test_an_answer_that_breaks_rows_is_asked_for_again_and_then_refused(monkeypa
     monkeypatch.setattr(solver_module, "_answer", wrong)
     assert solve_program(program).labels == {"d": "X"}
     assert asked == [False, True]
-    monkeypatch.setattr(solver_module, "_answer", lambda *arguments: wrong(*arguments[:-1], False))
+    monkeypatch.setattr(
+        solver_module, "_answer", lambda p, rows, solver, s, _: wrong(p, rows, solver, s, False)
+    )
     with pytest.raises(LconsError):
         solve_program(program)
 
