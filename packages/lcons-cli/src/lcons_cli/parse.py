@@ -5,34 +5,19 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import (
-    POS,
-    STDIN,
-    Say,
-    json_line,
-    listed,
-    numbered_chunks,
-    opened,
-    pos_tagger,
-    say_nothing,
-    say_on_stderr,
-    tagged_corpus,
-    tags_many,
-    write_all,
-)
-from lcons_cli.options import FILE, common_options
-from lcons_cli.streams import Text
+from lcons_cli.console import POS, STDIN, Text, escaped, json_line, opened, pos_tagger, say, tags_many, write_all
+from lcons_cli.options import STREAM
 
 if TYPE_CHECKING:
     from lcons_tasks.apps import ConstrainedTagger
@@ -54,13 +39,12 @@ ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
 
 
 @click.command(short_help="Find the fields of bibliographic references.")
-@click.argument("file", type=FILE, default=STDIN)
+@click.argument("file", type=STREAM, default=STDIN)
 @click.option(
     "--model",
     "folder",
     default=DEFAULT_MODEL,
     show_default=True,
-    type=FILE,
     metavar="FOLDER",
     help="The tagger, as `lcons run citation` writes it.",
 )
@@ -77,15 +61,12 @@ ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
-@common_options("Print how often each field was found.", json=None, seed="unused")
 def parse(
     file: str,
     folder: str,
     form: str,
     no_constraints: bool,
     jobs: int,
-    quiet: bool,
-    verbose: bool,
 ) -> None:
     """Find the fields of the references in FILE, or on stdin, with a model under its constraints.
 
@@ -98,28 +79,23 @@ def parse(
       lcons parse references.txt --json > references.jsonl
       echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
     """
-    from lcons_core import LconsError
+    from lcons_core import InvalidInput
     from lcons_tasks.apps import load_constrained_tagger
 
-    if not Path(folder).is_dir():
-        raise LconsError(
-            f"expected a tagger in the folder {folder!r}, found no such folder; make one with `lcons run"
-            " citation`."
-        )
+    if not os.path.isdir(folder):
+        raise InvalidInput(f"there is no tagger in {folder!r}: make one with `lcons run citation`.")
     writer = _writer(form)
-    tagger = load_constrained_tagger(folder)
-    say: Say = say_nothing if quiet else say_on_stderr
-    used = tagger.alone if no_constraints else tagger
-    _check_columns(used)
+    loaded = load_constrained_tagger(folder)
+    tagger = loaded.alone if no_constraints else loaded
+    unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
+    if unknown:
+        raise InvalidInput(f"the tagger reads the column {unknown[0]!r}, which references do not have.")
     counts: Counter[str] = Counter()
-    fields: Counter[str] = Counter()
     with opened(file) as source:
         parse_all = partial(_by_processes, jobs, folder, not no_constraints) if jobs > 1 else None
-        references = _references(used, source, parse_all, counts, fields, say)
-        if write_all(_encoded(writer(references)), source.waits):
-            say(_summary(counts, form, bool(used.constraints)))
-            if verbose:
-                say(f"fields: {listed(fields)}")
+        references = _references(tagger, source, parse_all, counts)
+        write_all(escaped(writer(references)), source.waits)
+    say(_summary(counts, bool(tagger.constraints)))
 
 
 def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iterator[str]]:
@@ -137,34 +113,17 @@ def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iter
     raise LconsError(f"unknown format {form!r}; it is one of {', '.join(sorted(writers))}.")
 
 
-def _check_columns(tagger: ConstrainedTagger) -> None:
-    from lcons_core import InvalidInput
-
-    unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
-    if unknown:
-        raise InvalidInput(
-            f"the tagger reads column {unknown[0]!r}, but references have only words; use a tagger that reads"
-            " only words and POS tags, as `lcons run citation` makes it."
-        )
-
-
 def _references(
-    tagger: ConstrainedTagger,
-    source: Text,
-    parse_all: ParseAll | None,
-    counts: Counter[str],
-    fields: Counter[str],
-    say: Say,
+    tagger: ConstrainedTagger, source: Text, parse_all: ParseAll | None, counts: Counter[str]
 ) -> Iterator[tuple[int, ParsedReference]]:
-    """The parsed lines with their numbers; each is added to `counts` and `fields`. `parse_all` parses chunks
-    in other processes."""
-    chunks = numbered_chunks(source)
+    """The parsed lines with their numbers; each is added to `counts`. `parse_all` parses chunks in other
+    processes."""
+    chunks = source.chunks()
     head = list(islice(chunks, 1))
-    pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
+    pos = pos_tagger() if head and POS in tagger.columns else None
     parsed = (parse_all or partial(map, _Parser(tagger, pos)))(chain(head, chunks))
     for number, reference in enumerate(chain.from_iterable(parsed), start=1):
         _count(reference, counts)
-        fields.update(name for name, _, _ in reference.spans if name)
         yield number, reference
 
 
@@ -202,23 +161,14 @@ def _parsed(folder: str, constrained: bool, chunk: Chunk) -> list[ParsedReferenc
     return _Parser(tagger, loaded_pos_tagger() if POS in tagger.columns else None)(chunk)
 
 
-def _encoded(texts: Iterable[str]) -> Generator[bytes, None, None]:
-    # A lone surrogate stands for a byte that is not UTF-8; this writes it as an escape of JSON.
-    yield from (text.encode("utf-8", "backslashreplace") for text in texts)
-
-
 def _count(reference: ParsedReference, counts: Counter[str]) -> None:
     counts["references" if reference.spans else "blank"] += 1
     counts["fields"] += len(reference.spans)
     counts["changed"] += reference.changed > 0
     counts[reference.status] += 1
-    try:
-        reference.text.encode()
-    except UnicodeEncodeError:
-        counts["not UTF-8"] += 1
 
 
-def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
+def _summary(counts: Counter[str], constrained: bool) -> str:
     parts = [f"references: {counts['references']:,} ({counts['fields']:,} fields)"]
     if constrained:
         parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
@@ -226,10 +176,6 @@ def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
     parts += [f"{status}: {counts[status]:,}" for status in shown]
     if counts["blank"]:
         parts.append(f"blank lines: {counts['blank']:,}")
-    if counts["not UTF-8"]:
-        parts.append(
-            f"not UTF-8, bytes {'escaped' if form == 'json' else 'replaced'}: {counts['not UTF-8']:,}"
-        )
     return ", ".join(parts)
 
 

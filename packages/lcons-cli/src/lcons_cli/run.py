@@ -5,17 +5,22 @@ It prints progress to stderr, and at the end a short summary to stdout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import click
 
-from lcons_cli.console import say_on_stderr
-from lcons_cli.run_progress import check_writable, foretell, phases, run_options
+from lcons_cli.console import say
+from lcons_cli.options import FOLDER, json_option
+from lcons_cli.progress import about, bars
 from lcons_cli.threads import use_one_thread
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine import Event
 
 
 class Tasks(click.Group):
@@ -31,6 +36,16 @@ class Tasks(click.Group):
 
         entry = EXPERIMENTS.get(cmd_name)
         return None if entry is None else LazyCommand(cmd_name, entry)
+
+
+@click.group(cls=Tasks)
+def run() -> None:
+    """Run an experiment of the paper.
+
+    \b
+    Example:
+      lcons run chunking
+    """
 
 
 class LazyCommand(click.Command):
@@ -59,10 +74,21 @@ class LazyCommand(click.Command):
 
     def run(self, **given: Any) -> None:
         """Runs the experiment with the given options."""
-        run(self.experiment, **given)
+        run_experiment(self.experiment, **given)
 
 
-commands = Tasks()
+def run_options(task: str) -> list[click.Parameter]:
+    """The options that every task has."""
+
+    @click.command()
+    @click.option("--full", is_flag=True, help="Run the whole table and additional rows.")
+    @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; default: all cores.")
+    @click.option("--out", type=FOLDER, default=f"runs/{task}", show_default=True, help="Folder to write to.")
+    @json_option
+    def command() -> None:
+        """Only the options of this command are used."""
+
+    return command.params
 
 
 def parameters(options: type) -> Iterator[click.Option]:
@@ -71,9 +97,9 @@ def parameters(options: type) -> Iterator[click.Option]:
     for field in fields(options):
         kind, several = _kind(hints[field.name])
         for k, flag in enumerate(field.metadata.get("flags", ())):
-            own = flag.kind or kind
-            is_flag = kind is bool
-            extra: dict[str, Any] = {"is_flag": True} if is_flag else {"type": _checked(own, flag.least)}
+            value = flag.kind or kind
+            checked = value if flag.least is None else click.IntRange(min=flag.least)
+            extra: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": checked}
             if flag.default is not None:
                 extra |= {"default": flag.default, "show_default": True}
             name = f"{field.name}_{k}"
@@ -89,58 +115,74 @@ def _kind(hint: Any) -> tuple[type, bool]:
     return (get_args(hint)[0], True) if get_origin(hint) is tuple else (hint, False)
 
 
-def _checked(kind: type, least: int | None) -> Any:
-    return kind if least is None else click.IntRange(min=least)
-
-
 def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
     """The values of the fields whose flags were given."""
     hints = get_type_hints(options)
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for field in fields(options):
         kind, several = _kind(hints[field.name])
         flags = field.metadata.get("flags", ())
         pairs = [(flag, given[f"{field.name}_{k}"]) for k, flag in enumerate(flags)]
         if several:
-            all_of = tuple(kind(flag.form.format(one)) for flag, own in pairs for one in own)
-            found |= {field.name: all_of} if all_of else {}
+            all_of = tuple(kind(flag.form.format(text)) for flag, texts in pairs for text in texts)
+            chosen |= {field.name: all_of} if all_of else {}
         else:
-            set_ones = [own for _, own in pairs if own is not None and own is not False]
-            found |= {field.name: set_ones[-1]} if set_ones else {}
-    return found
+            stated = [value for _, value in pairs if value is not None and value is not False]
+            chosen |= {field.name: stated[-1]} if stated else {}
+    return chosen
 
 
-def run(
-    experiment: Any,
-    full: bool,
-    jobs: int | None,
-    out: Path,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-    **given: Any,
+def run_experiment(
+    experiment: Any, full: bool, jobs: int | None, out: str, as_json: bool, **given: Any
 ) -> None:
     """Runs an experiment, writes its results, and prints a summary."""
+    from joblib import effective_n_jobs
+
+    from lcons_cli.folders import locked
     from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, run, write_run
     from lcons_tasks.report import to_terminal
 
     options = experiment.options.chosen(values(experiment.options, given), full)
-    check_writable(out)
+    folder = Path(out)
     kept = Stages.of_user()
-    foretell(experiment.seconds(options), jobs, quiet)
-    with phases(quiet, verbose) as progress:
-        text = experiment.instead(options, out, kept, jobs, progress)
-        if text is None:
-            record = run(experiment, options, kept, jobs, progress)
-            document = write_run(out, experiment, options, record, kept)
+    processes = effective_n_jobs(jobs or -1)
+    seconds = about(experiment.seconds(options) / processes)
+    with locked(folder, RESULTS, (PAGE, REPORT)):
+        say(f"{seconds} with {processes} processes; finished stages of earlier runs are reused")
+        with phases() as progress:
+            text = experiment.instead(options, folder, kept, jobs, progress)
+            if text is None:
+                record = run(experiment, options, kept, jobs, progress)
+                document = write_run(folder, experiment, options, record, kept)
     if text is not None:
         click.echo(text, nl=False)
         return
     if as_json:
-        click.echo((out / RESULTS).read_text(encoding="utf-8"), nl=False)
+        click.echo((folder / RESULTS).read_text(encoding="utf-8"), nl=False)
     else:
         click.echo(to_terminal(document))
-        click.echo(f"Full report: {out / PAGE}")
+        click.echo(f"Full report: {folder / PAGE}")
         click.echo(f"Next, with your own data: {document.next_command}")
-    if not quiet:
-        say_on_stderr(f"written to {out}: {', '.join([PAGE, REPORT, RESULTS, *experiment.leaves])}")
+    say(f"written to {folder}: {', '.join([PAGE, REPORT, RESULTS, *experiment.leaves])}")
+
+
+@contextmanager
+def phases() -> Iterator[Callable[[str, Sequence[str], Event], None]]:
+    """One progress bar per phase of a run; lines if stderr is not a terminal."""
+    tasks: dict[str, Any] = {}
+    shares: dict[tuple[str, int], float] = {}
+    with bars() as shown:
+
+        def progress(phase: str, names: Sequence[str], event: Event) -> None:
+            shares[phase, event.index] = max(event.share, shares.get((phase, event.index), 0.0))
+            of_phase = [share for (name, _), share in shares.items() if name == phase]
+            what = f"{phase}: {names[event.index]}"
+            if shown is None:
+                if event.share >= 1 and event.what == "done":
+                    say(f"{sum(share >= 1 for share in of_phase)} of {len(names)}, {what}")
+                return
+            if phase not in tasks:
+                tasks[phase] = shown.add_task(phase, total=len(names))
+            shown.update(tasks[phase], completed=sum(of_phase), description=f"{what}: {event.what}")
+
+        yield progress
