@@ -1,6 +1,6 @@
 """Build what is committed and test it as users get it: ./tools/venv python tools/release.py [PYTHON ...]
 
-Wheels and sdists of all packages go to dist/release, and twine checks their metadata. For each Python (that of
+Wheels and sdists of all packages go to dist/release, and twine checks them. For each Python (the one of
 .venv where none is named), the wheels are installed into a fresh environment with the versions of
 poetry.lock, and the tests of what commands print, learn and read pass there, without the sources.
 """
