@@ -56,9 +56,7 @@ def audit(
     check_output(page, data)
     sentences = read_sentences(data, form, columns)
     with progress("auditing") as report:
-        result = audit_sentences(
-            sentences, progress=lambda step, done, total: report(done, total, step)
-        )
+        result = audit_sentences(sentences, progress=lambda step, done, total: report(done, total, step))
     if page is not None:
         document = audit_document(result, Path(data).name, most)
         write_lines([to_html(document, Path(page).parent).removesuffix("\n")], page)

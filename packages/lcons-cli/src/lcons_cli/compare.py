@@ -78,7 +78,9 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
         if not is_rules(path):
             read[i] = load(path)
     if not read:
-        raise InvalidInput(f"expected a constraint file whose names the rules use, got rules in {a!r} and {b!r}.")
+        raise InvalidInput(
+            f"expected a constraint file whose names the rules use, got rules in {a!r} and {b!r}."
+        )
     for i, path in enumerate((a, b)):
         if i not in read:
             read[i] = load_rules(path, read[1 - i].space)

@@ -5,11 +5,11 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -148,7 +148,7 @@ def decode(
         raise click.UsageError("use --tabs or --json, not both.")
     cost_of_all = None if cost == "auto" else cost
     uses = load_constraints(files, None, cost_of_all)
-    if os.path.isdir(file):
+    if Path(file).is_dir():
         from lcons_cli.folders import run_folder
         from lcons_decode import Decoder
         from lcons_decode.files import read_model
@@ -250,8 +250,8 @@ def _texts(
             text = json_line(described(scored, answer) | choice)
         elif sorted(columns) != sorted(scored.x):
             raise InvalidInput(
-                f"{scored.where}: expected the columns of the first sequence ({', '.join(columns) or 'none'}),"
-                f" got {', '.join(scored.x) or 'none'}; with --json they may differ."
+                f"{scored.where}: expected the columns of the first sequence:"
+                f" {', '.join(columns) or 'none'}; got {', '.join(scored.x) or 'none'}; --json allows that."
             )
         else:
             text = conll(scored, answer, tabs=form == "tabs")

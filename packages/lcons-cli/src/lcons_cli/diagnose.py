@@ -5,8 +5,8 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -104,7 +104,7 @@ def diagnose(
     answers = [file for file in (model, scores, predictions) if file is not None]
     if len(answers) > 1:
         raise click.UsageError("use one of --model, --scores and --predictions.")
-    if held_out is not None and os.path.realpath(held_out) == os.path.realpath(train):
+    if held_out is not None and Path(held_out).resolve() == Path(train).resolve():
         raise click.UsageError("--held-out names the training data: name other data.")
     from lcons_core import InvalidInput, load
     from lcons_tasks import diagnosis
@@ -114,7 +114,7 @@ def diagnose(
     held = division.held_out if held_out is None else read_labelled(held_out, form, columns)
     if held is None:
         raise InvalidInput(
-            f"expected --held-out FILE, because {division.why}; or learn it with `lcons learn --held-out-end`."
+            f"expected --held-out FILE, because {division.why}; or learn with `lcons learn --held-out-end`."
         )
     if division.held_out is not None:
         say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))

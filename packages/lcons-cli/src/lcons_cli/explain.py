@@ -72,7 +72,9 @@ def explain(
       lcons explain pairs.json --forbidden source=Location,relation=Kill --json
     """
     if forbidden != bool(values):
-        raise click.UsageError("--forbidden needs the values of a combination, as in `--forbidden Location Kill`.")
+        raise click.UsageError(
+            "--forbidden needs the values of a combination, as in `--forbidden Location Kill`."
+        )
     use_one_thread()
     from lcons_core import load
 

@@ -168,8 +168,8 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tupl
         say(f"{name}: {len(sentences):,} sentences, {words:,} words")
         if words > LONG * len(sentences):
             warn(
-                f"{name}: its sentences have {words / len(sentences):,.0f} words on average. Raw text is cut at"
-                " full stops and the like, and at blank lines: if each line is a sentence, add a blank line"
+                f"{name}: its sentences have {words / len(sentences):,.0f} words on average. Raw text is cut"
+                " at full stops and blank lines: if lines are sentences, add a blank line"
                 " after each (`sed G`)"
             )
     return texts

@@ -64,7 +64,9 @@ def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int 
     with locked(target, record.name, [path.name for path in files]):
         present = [path.name for path in target.iterdir() if path.suffix in KINDS]
         if present and not (record.exists() and record.read_text() == settings):
-            raise InvalidInput(f"{out!r} has files of another run, such as {present[0]}; name another folder.")
+            raise InvalidInput(
+                f"{out!r} has files of another run, such as {present[0]}; name another folder."
+            )
         record.write_text(settings)
         try:
             if engine == "local":

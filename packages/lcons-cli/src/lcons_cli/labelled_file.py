@@ -28,10 +28,10 @@ _OPTIONS = (
         "--format",
         "form",
         metavar="FORMAT",
-        help="conll: columns. tabs: columns separated by one tab, so that cells may contain blanks. jsonl: one"
-        " object per line. csv, npz: psi vectors. datasets: a folder that Hugging Face `datasets` saved. With"
-        " lcons-contrib also spacy (a DocBin), prodigy, label-studio, webanno (TSV 3), brat: files of these"
-        " tools. Default: from the file.",
+        help="conll: columns. tabs: columns separated by one tab, so that cells may contain blanks. jsonl:"
+        " one object per line. csv, npz: psi vectors. datasets: a folder that Hugging Face `datasets` saved."
+        " With lcons-contrib also spacy (a DocBin), prodigy, label-studio, webanno (TSV 3), brat: files of"
+        " these tools. Default: from the file.",
     ),
     click.option(
         "--columns",
@@ -97,5 +97,7 @@ def read_sentences(path: str, form: str | None, columns: str | None) -> list[Sen
         raise InvalidInput(f"expected sentences with one label per word in {path!r}, got tuples or a table.")
     for number, instance in enumerate(data.instances, start=data.first):
         if WORD not in instance.x:
-            raise InvalidInput(f"sentence {number} of {path!r} has no words; name their place with --columns.")
+            raise InvalidInput(
+                f"sentence {number} of {path!r} has no words; name their place with --columns."
+            )
     return [Sentence(tuple(instance.x[WORD]), tuple(instance.y)) for instance in data.instances]

@@ -80,6 +80,7 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
 )
 @click.option(
     "--dev",
+    "held_out",
     type=INPUT,
     metavar="FILE",
     help="Held-out data. Default: each of five contiguous folds of DATA is held out once.",
@@ -98,7 +99,7 @@ def learn(
     form: str | None,
     columns: str | None,
     recipe_file: str | None,
-    dev: str | None,
+    held_out: str | None,
     held_out_end: bool,
     no_held_out: bool,
     as_json: bool,
@@ -133,24 +134,24 @@ def learn(
       lcons learn train.conll -o pos.json --feature pos -n 2 -K 5 --dev dev.conll
       lcons learn pairs.jsonl -o pairs.json --names source,relation -K 2
     """
-    if (dev is not None) + held_out_end + no_held_out > 1:
+    if (held_out is not None) + held_out_end + no_held_out > 1:
         raise click.UsageError("use one of --dev, --held-out-end and --no-held-out.")
-    check_output(output, data, dev, recipe_file)
+    check_output(output, data, held_out, recipe_file)
     use_one_thread()
     from lcons_core import save
     from lcons_tasks.own_data import Part, Split, contiguous_folds, split, summarise, summary_dict
 
     recipe, valid = read_recipe(recipe_file, settings)
     whole = train = read_labelled(data, form, columns, valid)
-    held_out = None if dev is None else read_labelled(dev, form, columns, valid)
+    judges = None if held_out is None else read_labelled(held_out, form, columns, valid)
     parts = Split((Part.all_of(whole, Path(data).name),))
-    folds = None if dev or held_out_end or no_held_out else recipe.folds
+    folds = None if held_out or held_out_end or no_held_out else recipe.folds
     if held_out_end:
         parts = Split.by_position(whole, Path(data).name)
-        train, held_out = split(whole)
-    elif dev is not None and held_out is not None:
-        parts = replace(parts, held_out=(Part.all_of(held_out, Path(dev).name),))
-    learned = _learned(train, recipe, held_out, folds)
+        train, judges = split(whole)
+    elif held_out is not None and judges is not None:
+        parts = replace(parts, held_out=(Part.all_of(judges, Path(held_out).name),))
+    learned = _learned(train, recipe, judges, folds)
     judged = "nothing was held out"
     if learned.held_out is not None:
         parts = replace(parts, folds=0 if folds is None else len(contiguous_folds(whole, folds)))
@@ -216,6 +217,4 @@ def _learned(data: Data, recipe: Recipe, held_out: Data | None, folds: int | Non
         def judging(number: int, of: int) -> None:
             report(number, of, "judging by folds; --no-held-out omits it")
 
-        return learn_from(
-            data, recipe, held_out, progress=step, making=making, folds=folds, judging=judging
-        )
+        return learn_from(data, recipe, held_out, progress=step, making=making, folds=folds, judging=judging)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,7 +22,7 @@ class InputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = super().convert(value, param, ctx)
-        if not (os.path.isfile(path) or os.path.isdir(path)):
+        if not (Path(path).is_file() or Path(path).is_dir()):
             self.fail(f"{path!r} is neither a file nor a folder.", param, ctx)
         return path
 
@@ -36,9 +37,9 @@ class OutputPath(click.Path):
         path = super().convert(value, param, ctx)
         if path == "-" and self.allow_dash:
             return path
-        folder = os.path.dirname(os.path.realpath(path))
+        folder = Path(os.path.realpath(path)).parent
         try:
-            os.stat(path)
+            Path(path).stat()
         except OSError as error:
             if error.errno != errno.ENOENT or not os.access(folder, os.W_OK | os.X_OK):
                 self.fail(f"cannot write {path!r:.80}: {error.strerror} or not writable.", param, ctx)
@@ -63,18 +64,29 @@ def check_output(output: str | None, *inputs: str | None) -> None:
         raise click.UsageError(f"two arguments name the same file {output!r}: name another one to write.")
 
 
-# How a library names one of its arguments, as in `tabs=True`.
-_ARGUMENT = re.compile(r"`(\w+)=[^`]*`")
+# How a library names one of its arguments, as in `tabs=True` or "the argument `n`".
+_ARGUMENT = re.compile(r"(?:the )?argument `(\w+)`|`(\w+)=([^`]*)`")
 
 
 def in_options(text: str, command: click.Command) -> str:
     """The text of a library's error, with its arguments replaced by the options of a command.
 
-    >>> in_options("pass `tabs=True` or `width=3`.", click.Command("decode", params=[click.Option(["--tabs"])]))
-    'pass --tabs or `width=3`.'
+    >>> tabs = click.Option(["--tabs"], is_flag=True)
+    >>> dev = click.Option(["--dev", "held_out"], metavar="FILE")
+    >>> command = click.Command("decode", params=[tabs, dev])
+    >>> in_options("pass `tabs=True`, `held_out=` or `width=3`.", command)
+    'pass --tabs, --dev FILE or `width=3`.'
     """
-    names = {str(parameter.name): parameter.opts[-1] for parameter in command.params}
-    return _ARGUMENT.sub(lambda found: names.get(found[1], found[0]), text)
+    options = {option.name: option for option in command.params if isinstance(option, click.Option)}
+
+    def name(argument: re.Match[str]) -> str:
+        option = options.get(argument[1] or argument[2])
+        if option is None:
+            return argument[0]
+        value = "" if argument[1] or option.is_flag else argument[3].strip("'\"") or option.metavar or ""
+        return f"{option.opts[-1]} {value}".strip()
+
+    return _ARGUMENT.sub(name, text)
 
 
 def folder_options(command: Any) -> Any:

@@ -5,18 +5,29 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import POS, STDIN, Text, escaped, json_line, opened, pos_tagger, say, tags_many, write_all
+from lcons_cli.console import (
+    POS,
+    STDIN,
+    Text,
+    escaped,
+    json_line,
+    opened,
+    pos_tagger,
+    say,
+    tags_many,
+    write_all,
+)
 from lcons_cli.options import STREAM
 
 if TYPE_CHECKING:
@@ -82,7 +93,7 @@ def parse(
     from lcons_core import InvalidInput
     from lcons_tasks.apps import load_constrained_tagger
 
-    if not os.path.isdir(folder):
+    if not Path(folder).is_dir():
         raise InvalidInput(f"there is no tagger in {folder!r}: make one with `lcons run citation`.")
     writer = _writer(form)
     loaded = load_constrained_tagger(folder)

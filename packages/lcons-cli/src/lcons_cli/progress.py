@@ -61,7 +61,9 @@ def progress(what: str) -> Iterator[Report]:
             seconds = time.monotonic() - start
             if seconds >= due:
                 due = 2 * seconds
-                rest = f" of {total:,}, {about(seconds * (total - done) / done)} to go" if total and done else ""
+                rest = (
+                    f" of {total:,}, {about(seconds * (total - done) / done)} to go" if total and done else ""
+                )
                 say(f"{step}: {done:,}{rest}")
 
         yield report

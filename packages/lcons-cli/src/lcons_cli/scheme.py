@@ -5,7 +5,6 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,9 +91,7 @@ def _scheme(name: str, labels: tuple[str, ...]) -> LearnedConstraint:
     return {"iob2": iob2, "bioes": bioes, "bilou": bilou}[name](labels)
 
 
-def _rules(
-    path: str, labels: str, n: int | None, form: str | None, columns: str | None
-) -> LearnedConstraint:
+def _rules(path: str, labels: str, n: int | None, form: str | None, columns: str | None) -> LearnedConstraint:
     """The constraint of a file of rules, which use the names of a constraint or of windows of labels."""
     from lcons_core import LearnedConstraint, load, load_rules
     from lcons_core.features import ConstraintFeature, NgramLabels
@@ -119,11 +116,11 @@ def _labels(text: str, form: str | None, columns: str | None) -> tuple[str, ...]
     from lcons_decode.files import read_labels
     from lcons_tasks.own_data import Structures
 
-    if not os.path.exists(text):
-        labels = [label.strip() for label in text.split(",")]
-        if len(labels) < 2 or not all(labels):
-            raise InvalidInput(f"expected labels such as B-NP,I-NP,O, or a file, got {text!r:.80}.")
-        return tuple(dict.fromkeys(labels))
+    if "," in text:
+        labels = tuple(dict.fromkeys(label.strip() for label in text.split(",")))
+        if not all(labels):
+            raise InvalidInput(f"expected labels such as B-NP,I-NP,O, got {text!r:.80}.")
+        return labels
     path = INPUT.convert(text, None, None)
     if form is None and columns is None and _one_cell_per_line(path):
         return read_labels(path)

@@ -5,7 +5,6 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
@@ -88,10 +87,10 @@ def tag(
     """
     from lcons_tasks.apps import load_constrained_tagger
 
-    if together and (jobs is not None or os.path.isdir(file)):
+    if together and (jobs is not None or Path(file).is_dir()):
         raise click.UsageError("--together reads one file in one process: leave it out, or --jobs.")
     loaded = load_constrained_tagger(folder)
-    if os.path.isdir(file):
+    if Path(file).is_dir():
         from lcons_cli.folders import run_folder
         from lcons_tasks.apps import TaggerDecoder
 
@@ -123,7 +122,7 @@ def _has_columns(file: str) -> bool:
     from lcons_tasks.own_data import tell_format
 
     try:
-        return os.path.isfile(file) and tell_format(file) == "conll"
+        return Path(file).is_file() and tell_format(file) == "conll"
     except InvalidInput:
         return False
 
@@ -146,7 +145,7 @@ def _by_processes(jobs: int, folder: str, constrained: bool, xs: Iterable[Column
 
     from lcons_tasks.apps import chunked
 
-    calls = (delayed(_tagged)(os.path.realpath(folder), constrained, chunk) for chunk in chunked(xs))
+    calls = (delayed(_tagged)(str(Path(folder).resolve()), constrained, chunk) for chunk in chunked(xs))
     return chain.from_iterable(Parallel(jobs, batch_size=1, return_as="generator")(calls))
 
 
@@ -191,9 +190,7 @@ class _Summary:
         return ", ".join(parts)
 
 
-def _inputs(
-    tagger: ConstrainedTagger, source: Text, file: str, columns: str | None
-) -> Iterator[Columns]:
+def _inputs(tagger: ConstrainedTagger, source: Text, file: str, columns: str | None) -> Iterator[Columns]:
     """The sentences of the input with all columns that the tagger reads."""
     from lcons_core import InvalidInput
     from lcons_tasks.data import column_layout, column_sentences, text_sentences
@@ -203,7 +200,7 @@ def _inputs(
     if missing not in ([], [POS]):
         name = next(name for name in missing if name != POS)
         raise InvalidInput(
-            f"the tagger reads the column {name!r}, got {columns or 'raw text'}: pass `--columns word,{name}`."
+            f"the tagger reads the column {name!r}: got {columns or 'raw text'}; use `--columns word,{name}`."
         )
     if layout is None:
         xs: Iterator[Columns] = text_sentences(source)
