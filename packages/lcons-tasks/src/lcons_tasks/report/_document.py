@@ -236,7 +236,11 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True)
 class Headline:
-    """The main comparison of a document: the figures without and with constraints, and the gain."""
+    """The main comparison of a document: the figures without and with constraints, and the gain.
+
+    `baseline` is the best plain baseline, such as a look-up table, and `gain_over_baseline` the gain of
+    `within` over it; `row` is the name of the row of the tables whose figure is `within`.
+    """
 
     measure: str
     without: Figure
@@ -244,15 +248,56 @@ class Headline:
     gain: Interval | None
     without_is: str = "without constraints"
     within_is: str = "with learned constraints"
+    baseline: Figure | None = None
+    baseline_is: str = "look-up table"
+    gain_over_baseline: Interval | None = None
+    row: str = ""
 
     @property
     def verdict(self) -> Direction | None:
-        """The verdict of the interval; None without an interval, because means alone do not show it."""
-        if self.gain is None:
-            return None
-        if self.gain.low > 0:
-            return Direction.BETTER
-        return Direction.WORSE if self.gain.high < 0 else Direction.EVEN
+        """The verdict of the gain."""
+        return direction(self.gain)
+
+    @property
+    def baseline_verdict(self) -> Direction | None:
+        """The verdict of the gain over the baseline."""
+        return direction(self.gain_over_baseline)
+
+    @property
+    def sentence(self) -> str:
+        """The verdicts on both gains in one sentence; empty without a baseline and a row.
+
+        >>> two = Figure((76.6,)), Figure((91.5,)), Interval(14.9, 12.0, 17.0)
+        >>> over = Interval(-0.8, -1.4, -0.2)
+        >>> Headline("F1", *two, baseline=Figure((92.3,)), gain_over_baseline=over).sentence
+        'With learned constraints: better than without constraints, but worse than the look-up table.'
+        """
+        if self.baseline is None and not self.row:
+            return ""
+        subject = self.within_is[:1].upper() + self.within_is[1:]
+        row = f" (row {self.row})" if self.row else ""
+        verdicts = {self.without_is: self.verdict, f"the {self.baseline_is}": self.baseline_verdict}
+        stated = [
+            (verdict, f"{_COMPARED[verdict]} {other}") for other, verdict in verdicts.items() if verdict
+        ]
+        joint = ", and " if len({verdict for verdict, _ in stated}) == 1 else ", but "
+        return f"{subject}{row}{': ' * bool(stated)}{joint.join(text for _, text in stated)}."
+
+
+_COMPARED = {
+    Direction.BETTER: "better than",
+    Direction.WORSE: "worse than",
+    Direction.EVEN: "not clearly different from",
+}
+
+
+def direction(gain: Interval | None) -> Direction | None:
+    """The verdict of an interval; None without an interval, because means alone do not show it."""
+    if gain is None:
+        return None
+    if gain.low > 0:
+        return Direction.BETTER
+    return Direction.WORSE if gain.high < 0 else Direction.EVEN
 
 
 @dataclass(frozen=True)
