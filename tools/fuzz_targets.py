@@ -215,7 +215,7 @@ def loaders() -> dict[str, Loader]:
     from lcons_tasks.report._decoded import read_decoded
     from lcons_tasks.report._document import Document, Section, Table, Text
     from lcons_tasks.report._predictions import read_predictions
-    from lcons_tasks.report._storage import read_document, to_data
+    from lcons_tasks.report._storage import read_document, to_json
 
     features = (
         NgramContext(("A", "B"), ("DT", "NN"), n=2, pad=True),
@@ -249,7 +249,7 @@ def loaders() -> dict[str, Loader]:
         | dict.fromkeys(("without constraints", "with learned constraints", "gold"), told)
     ).encode()
     section = Section("s", (Text("x"), Table("t", ("a", "b"), (("1", "2"),))))
-    document = {"format": 1, **to_data(Document("t", "chunking", "c", "two", None, (section,)))}
+    document = to_json(Document("t", "chunking", "c", "two", None, (section,))).encode()
     spans = [{"start": 0, "end": 3, "label": "PER"}]
     prodigy = (
         json.dumps({"text": "Ann left Oslo.", "spans": spans, "answer": "accept"}).encode() + b"\n",
@@ -330,9 +330,7 @@ def loaders() -> dict[str, Loader]:
         ),
         "decoded": Loader(lambda path: exhaust(read_decoded(path)), "d.jsonl", (decoded.encode() + b"\n",)),
         "predictions": Loader(read_predictions, "p.jsonl", (decoded.encode() + b"\n", answered)),
-        "document": Loader(
-            lambda path: read_document(path.parent), "document.json", (json.dumps(document).encode(),)
-        ),
+        "document": Loader(lambda path: read_document(path.parent), "document.json", (document,)),
         **more,
     }
 
