@@ -231,7 +231,7 @@ def test_tables_gains_and_curves_are_blocks_of_a_document():
 
 
 def test_claims_are_data_that_are_held_against_a_record():
-    ten, none = {"ratio": 0.1}, {"ratio": 0.5}
+    _ten, _none = {"ratio": 0.1}, {"ratio": 0.5}
     statements = [
         {"text": "b beats a", "rows": ["b"], "measure": "accuracy", "over": "a", "above": 0.0},
         {
