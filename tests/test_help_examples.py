@@ -14,8 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from lcons_cli.contributed import IN_CONTRIB
-from lcons_cli.main import main
+from lcons_cli.main import IN_CONTRIB, main
 from lcons_core import iob2, learn_constraints
 from lcons_core._errors import LconsError
 from lcons_decode import Hard

@@ -46,7 +46,7 @@ def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
     """`lcons run` of a task with little work; the synthetic programs are tiny."""
     if task == "synthetic":
         use_tiny_programs(patch)
-    return lcons("run", task, *RUNS[task].split(), "--jobs", "1", "-q", "--out", str(out))
+    return lcons("-q", "run", task, *RUNS[task].split(), "--jobs", "1", "--out", str(out))
 
 
 def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:

@@ -38,14 +38,14 @@ def test_the_data_is_never_replaced(data):
 
 
 def test_findings_as_json(data):
-    found = CliRunner().invoke(main, ["audit", data, "--json", "-q"])
+    found = CliRunner().invoke(main, ["audit", data, "--json"])
     assert json.loads(found.stdout)["rank"] == "rarity"
     [finding] = json.loads(found.stdout)["findings"]
     assert (finding["sentence"], finding["given"], finding["proposed"]) == (13, ["O"], ["B-DRUG"])
 
 
 def test_the_rank_can_be_chosen(data):
-    found = CliRunner().invoke(main, ["audit", data, "--json", "-q", "--rank", "odds"])
+    found = CliRunner().invoke(main, ["audit", data, "--json", "--rank", "odds"])
     assert json.loads(found.stdout)["rank"] == "odds"
 
 

@@ -7,7 +7,6 @@ import pytest
 from constraint_files import run
 
 from lcons_core import load
-from lcons_tasks.report._constraints import constraint_body, described, seconds_of
 
 ROWS = 120
 
@@ -22,7 +21,7 @@ def files(tmp_path_factory):
     valid = ~((age > 64) & (smoker == 1))
     lines = [f"{a},{c},{s},{int(v)}" for a, c, s, v in zip(age, change, smoker, valid, strict=True)]
     (folder / "d.csv").write_text("\n".join(["age,change,smoker,valid", *lines]) + "\n")
-    options = ("-K", "1", "--no-held-out", "-q")
+    options = ("-K", "1", "--no-held-out")
     result = run("learn", folder / "d.csv", "-o", folder / "d.json", *options)
     assert result.exit_code == 0, result.stderr
     return folder
@@ -55,20 +54,3 @@ def test_every_command_reads_it(files):
     assert "Generals" in lp
     assert "x0_age_age" not in lp.partition("Generals")[2]
     assert run("convert", path, "--form", "simplified").exit_code == 0
-
-
-def test_what_it_cannot_do_names_the_block(files):
-    result = run("explain", files / "d.json", "--rules")
-    assert result.exit_code == 2
-    assert "block 'age' is real; a file of rules needs a finite domain" in result.stderr
-
-
-def test_the_report_shows_it_without_a_matrix(files):
-    constraint = load(files / "d.json")
-    assert described(constraint).endswith("3 columns, 50 boxes of 1 real column")
-    assert seconds_of(constraint) > 0
-    body = constraint_body(constraint, None)
-    assert body.matrix_note == "There is no matrix of combinations, because the block age is real."
-    assert body.matrices == ()
-    assert body.rules.rows
-    assert body.inequalities is not None

@@ -50,15 +50,6 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def listed(counts: Counter[str]) -> str:
-    """The names with their counts, the most frequent first.
-
-    >>> listed(Counter("abb"))
-    'b 2, a 1'
-    """
-    return ", ".join(f"{name} {number:,}" for name, number in counts.most_common()) or "none"
-
-
 def never() -> bool:
     """False: a source that never waits."""
     return False
@@ -70,6 +61,22 @@ def stdin_waits() -> bool:
         return not select.select([sys.stdin.fileno()], [], [], 0)[0]
     except (OSError, ValueError):
         return False
+
+
+class Tally(Counter[str]):
+    """Counts of answers: their statuses, and how many the constraints changed."""
+
+    def add(self, status: object, changed: object, **counts: int) -> None:
+        """Counts one answer, and what else it has."""
+        self.update({str(status): 1, "answers": 1, "changed": int(bool(changed)), **counts})
+
+    def summary(self, noun: str, part: str, constrained: bool) -> str:
+        """The counts in words: `noun` is an answer, `part` what it consists of."""
+        shown = [f"{noun}: {self['answers']:,} ({self[part]:,} {part})"]
+        if constrained:
+            shown += [f"changed by the constraints: {self['changed']:,}", f"relaxed: {self['relaxed']:,}"]
+        rare = ("out of budget", "time limit", "infeasible")
+        return ", ".join([*shown, *(f"{status}: {self[status]:,}" for status in rare if self[status])])
 
 
 @contextmanager

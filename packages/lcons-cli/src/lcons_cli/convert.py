@@ -26,6 +26,8 @@ GRAMMARS = (".lark", ".regex", ".schema")  # endings of what `lcons grammar` wri
 
 # The limit in MiB of coefficients.
 LIMIT, MODEL_LIMIT = 64, 16
+# More rows than this are announced before the work.
+MANY = 4095
 
 
 @click.command(short_help="Write a constraint as inequalities.")
@@ -89,7 +91,9 @@ def convert(
     check_output(output, constraint, scores)
     chosen = read_form(form or ("lifted" if is_model else "rows"))
     learned = load(constraint)
-    say(f"{chosen.value}: K = {learned.network.K} hidden units make {estimate_form(learned.network, chosen)}")
+    size = estimate_form(learned.network, chosen)
+    if size.rows > MANY:
+        say(f"{chosen.value}: K = {learned.network.K} hidden units make {size}")
     check_form_size(learned.network, chosen, (MODEL_LIMIT if is_model else LIMIT) * 2**20)
     with progress("simplifying") as report:
         if is_model:

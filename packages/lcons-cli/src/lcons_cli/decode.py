@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import STDIN, escaped, json_line, opened_bytes, say, write_all
+from lcons_cli.console import STDIN, Tally, escaped, json_line, opened_bytes, say, write_all
 from lcons_cli.options import INPUT, STREAM, folder_options
 from lcons_cli.progress import Report, progress
 
@@ -241,12 +241,12 @@ def _texts(
 
     columns: list[str] = []
     for scored, answer in answers:
-        columns = columns if summary.sequences else list(scored.x)
+        columns = columns if summary.tally else list(scored.x)
         if form == "json":
             replaced = [name for name in scored.x if name in ANSWER]
             if replaced:
                 raise InvalidInput(f"{scored.where}: the answer would replace the column {replaced[0]!r}.")
-            choice = {} if summary.sequences or not summary.choice else {CHOICE: summary.choice.to_dict()}
+            choice = {} if summary.tally or not summary.choice else {CHOICE: summary.choice.to_dict()}
             text = json_line(described(scored, answer) | choice)
         elif sorted(columns) != sorted(scored.x):
             raise InvalidInput(
@@ -257,7 +257,7 @@ def _texts(
             text = conll(scored, answer, tabs=form == "tabs")
         summary.count(scored, answer)
         yield text
-    if not summary.sequences:
+    if not summary.tally:
         raise InvalidInput("expected the scores of at least one sequence, got none.")
 
 
@@ -269,21 +269,14 @@ class _Summary:
     uses: Sequence[Hard | Soft]
     verbose: bool
     choice: Choice | None = None
-    sequences: int = 0
-    tokens: int = 0
-    changed: int = 0
-    labels: int = 0
+    tally: Tally = field(default_factory=Tally)
     gold: LabelTally | None = None
-    statuses: Counter[str] = field(default_factory=Counter)
     broken: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, scored: Scored, answer: Decoding) -> None:
         """Adds one answer."""
-        self.sequences += 1
-        self.tokens += len(scored.scores)
-        self.changed += bool(answer.stats["changed"])
-        self.labels += answer.stats["changed"]
-        self.statuses[str(answer.status)] += 1
+        changed = answer.stats["changed"]
+        self.tally.add(answer.status, changed, tokens=len(scored.scores))
         answers = {"alone": answer.stats["alone"], "now": answer.y}
         if gold := scored.x.get(GOLD, ()):
             self._tally().add(gold, answers["alone"], answers["now"])
@@ -309,15 +302,7 @@ class _Summary:
         """The lines of the summary."""
         if self.choice is not None:
             yield str(self.choice)
-        parts = [f"sequences: {self.sequences:,} ({self.tokens:,} tokens)"]
-        if self.uses:
-            parts.append(f"changed by the constraints: {self.changed:,} ({self.labels:,} labels)")
-            parts.append(f"relaxed: {self.statuses['relaxed']:,}")
-        if self.statuses["out of budget"]:
-            parts.append(f"out of budget: {self.statuses['out of budget']:,} (raise --budget)")
-        if self.statuses["infeasible"]:
-            parts.append(f"infeasible: {self.statuses['infeasible']:,}")
-        yield ", ".join(parts)
+        yield self.tally.summary("sequences", "tokens", bool(self.uses))
         for gain in self.gold.gains() if self.gold else ():
             points = "" if gain.interval is None else f": {gain.interval} points"
             yield (

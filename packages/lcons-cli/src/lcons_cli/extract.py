@@ -5,20 +5,29 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import STDIN, Text, escaped, json_line, opened, pos_tagger, say, tags_many, write_all
+from lcons_cli.console import (
+    STDIN,
+    Tally,
+    Text,
+    escaped,
+    json_line,
+    opened,
+    pos_tagger,
+    say,
+    tags_many,
+    write_all,
+)
 from lcons_cli.options import STREAM
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from lcons_decode import RelationDecoding
-    from lcons_tasks.apps import CandidateText, Extractor
+    from lcons_tasks.apps import Extractor
     from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/er/extractor"
@@ -75,11 +84,11 @@ def extract(file: str, folder: str, candidates: str, pipeline: str | None, no_co
     if candidates == "spacy":
         nlp = load_recogniser(pipeline or DEFAULT_PIPELINE)
         say(f"candidates by the spaCy pipeline {pipeline or DEFAULT_PIPELINE}")
-    counts: Counter[str] = Counter()
+    tally = Tally()
     with opened(file) as source:
         name = "standard input" if file == STDIN else file
-        write_all(escaped(_texts(extractor, source, name, (candidates, nlp), counts)), source.waits)
-    say(_summary(counts, bool(extractor.constraints)))
+        write_all(escaped(_texts(extractor, source, name, (candidates, nlp), tally)), source.waits)
+    say(tally.summary("sentences", "relations", bool(extractor.constraints)))
 
 
 def _texts(
@@ -87,9 +96,9 @@ def _texts(
     source: Text,
     name: str,
     candidates: tuple[str, Language | None],
-    counts: Counter[str],
+    tally: Tally,
 ) -> Iterator[str]:
-    """The output, line by line; each answer is added to `counts`."""
+    """The output, line by line; each answer is added to the tally."""
     from lcons_tasks.apps import describe_extraction, extract_lines
 
     tagger: PosTagger | None = None
@@ -102,26 +111,5 @@ def _texts(
     for first, chunk in source.chunks():
         lines = [(f"{name}:{n}", line) for n, line in enumerate(chunk, start=first) if line.strip()]
         for text, answer in extract_lines(extractor, lines, tags, *candidates) if lines else ():
-            _count(text, answer, counts)
+            tally.add(answer.status, answer.stats["changed"], relations=len(answer.relations))
             yield json_line(describe_extraction(text, answer))
-
-
-def _count(text: CandidateText, answer: RelationDecoding, counts: Counter[str]) -> None:
-    counts["sentences"] += 1
-    counts["candidates"] += len(text.spans)
-    counts["relations"] += len(answer.relations)
-    counts["changed"] += answer.stats["changed"]
-    counts[str(answer.status)] += 1
-    counts["in parts"] += answer.stats["parts"] > 1
-
-
-def _summary(counts: Counter[str], constrained: bool) -> str:
-    parts = [
-        f"sentences: {counts['sentences']:,} ({counts['candidates']:,} candidates)",
-        f"relations: {counts['relations']:,}",
-    ]
-    if constrained:
-        parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
-    if counts["in parts"]:
-        parts.append(f"long, read in parts: {counts['in parts']:,}")
-    return ", ".join(parts)

@@ -9,11 +9,12 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lcons_cli.console import opened_bytes, print_json, say, warn
+from lcons_cli.evaluate import evaluation, gold_data, labels_by, table
 from lcons_cli.labelled_file import TABS, labelled_options, read_sentences
 from lcons_cli.options import FOLDER, INPUT, in_options, json_option, seed_option
 from lcons_cli.progress import progress
@@ -76,6 +77,9 @@ WIDTH = 100
     show_default=True,
     help="Contiguous folds of TRAIN, by which everything is chosen.",
 )
+@click.option(
+    "--test", type=INPUT, metavar="FILE", help="Gold sentences to measure the tagger on, as `lcons evaluate`."
+)
 @seed_option
 @json_option
 def fit(
@@ -88,6 +92,7 @@ def fit(
     form: str | None,
     columns: str | None,
     folds: int,
+    test: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -125,18 +130,24 @@ def fit(
 
     if scores is None:
         check_tagger_folder(output)
-    elif unlabelled or plain or base != "crf":
-        raise click.UsageError("use --scores, or --unlabelled, --base or --plain, not both.")
+    elif unlabelled or plain or test or base != "crf":
+        raise click.UsageError("use --scores, or --unlabelled, --base, --plain or --test, not both.")
     else:
         check_decoding_folder(output)
     settings = FitSettings.plain(base, seed) if plain else FitSettings(base, seed=seed)
     settings = replace(settings, folds=folds)
     sentences = read_sentences(train, form, columns)
+    gold = None if test is None else gold_data(test, form, columns)
+    measured: list[dict[str, Any]] = []
     fitted: FittedTagger | FittedScores
     if scores is None:
         texts = _texts(unlabelled, columns, form == TABS)
         fitted = _tagger(sentences, texts, settings)
         warnings = [*_few(fitted), *(() if plain else _few_texts(texts))]
+        if gold is not None:
+            base_model = fitted if plain else _tagger(sentences, [], FitSettings.plain(base, seed))
+            ours, theirs = (labels_by(one.tagger, gold) for one in (fitted, base_model))
+            measured = evaluation(gold, ours, theirs)
         command, holds = f"lcons tag --model {output} text.txt", "tagger is"
     else:
         fitted, warnings = constraints, _ = _constraints(sentences, scores, settings)
@@ -146,9 +157,12 @@ def fit(
     click_command = click.get_current_context().command
     warnings = [in_options(text, click_command) for text in warnings]
     if as_json:
-        print_json({"folder": output, **fitted.to_dict(), "warnings": warnings, "next": command})
+        more = {"test": measured} if measured else {}
+        print_json({"folder": output, **fitted.to_dict(), **more, "warnings": warnings, "next": command})
     else:
         click.echo("\n".join(_summary(fitted, command)))
+        if test is not None:
+            click.echo("\n".join([*table(measured, Path(test).name, "base model"), ""]))
         click.echo(f"The {holds} in {output}, the report in {Path(output) / 'report.html'}.\nNext: {command}")
     for text in warnings:
         warn(text)

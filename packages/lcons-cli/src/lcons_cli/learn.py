@@ -14,7 +14,7 @@ import click
 from lcons_cli.console import print_json, say, warn
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import INPUT, OUTPUT, check_output, in_options, json_option
-from lcons_cli.progress import about, progress
+from lcons_cli.progress import progress
 from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
 TEMPLATE = Path(__file__).with_name("recipe.toml")
-# Work that takes less than this, in seconds, is not announced.
-SHORT = 3.0
 
 
 def _hidden(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
@@ -202,13 +200,6 @@ def read_recipe(path: str | None, options: dict[str, Any]) -> tuple[Recipe, str 
 def _learned(data: Data, recipe: Recipe, held_out: Data | None, folds: int | None) -> Learned:
     from lcons_tasks.own_data import learn as learn_from
 
-    def making(source: str, number: int, seconds: float) -> None:
-        if seconds > SHORT:
-            say(
-                f"making up to {number:,} invalid vectors by `{source}`: {about(seconds)};"
-                ' `negatives = "relabel"` in a recipe makes fewer'
-            )
-
     with progress("learning") as report:
 
         def step(now: Progress) -> None:
@@ -217,4 +208,4 @@ def _learned(data: Data, recipe: Recipe, held_out: Data | None, folds: int | Non
         def judging(number: int, of: int) -> None:
             report(number, of, "judging by folds; --no-held-out omits it")
 
-        return learn_from(data, recipe, held_out, progress=step, making=making, folds=folds, judging=judging)
+        return learn_from(data, recipe, held_out, progress=step, folds=folds, judging=judging)

@@ -9,6 +9,8 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -20,6 +22,7 @@ from lcons_cli.data import data
 from lcons_cli.decode import decode
 from lcons_cli.demo import demo
 from lcons_cli.diagnose import diagnose
+from lcons_cli.evaluate import evaluate
 from lcons_cli.explain import explain
 from lcons_cli.extract import extract
 from lcons_cli.fit import fit
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 SECTIONS = {
-    "Taggers": (fit, tag, audit),
+    "Taggers": (fit, tag, evaluate, audit),
     "Rules": (learn, explain, decode, diagnose, report),
     "Files and checks": (scheme, convert, compare, verify),
     "The paper": (run, demo, data),
@@ -75,28 +78,13 @@ class LconsGroup(click.Group):
             click.echo("lcons: error: this is a bug in lcons, not a mistake in your input.", err=True)
             sys.exit(ErrorLine.exit_code)
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with expected(self):
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with expected(self.get_command(ctx, ctx.invoked_subcommand or "") or self):
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("lcons: interrupted", err=True)
-            ctx.exit(130)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(0)
-        except MemoryError:
-            raise ErrorLine("there is not enough memory for this; use less data.") from None
-        except Exception as error:
-            # If lcons_core was never imported, the error cannot be one of its errors.
-            core = sys.modules.get("lcons_core")
-            if core is not None and isinstance(error, core.LconsError):
-                command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
-                raise ErrorLine(in_options(str(error), command)) from error
-            if isinstance(error, OSError):
-                raise ErrorLine(str(error)) from error
-            if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("lcons"):
-                raise ErrorLine(f"this needs {error.name}: run `pip install {error.name}`.") from error
-            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, *contributed()]
@@ -117,6 +105,31 @@ class LconsGroup(click.Group):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
+
+
+@contextmanager
+def expected(command: click.Command) -> Iterator[None]:
+    """Turns what may happen to a command into its exit code, and one line on stderr."""
+    try:
+        yield
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("lcons: interrupted", err=True)
+        raise click.exceptions.Exit(130) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(0) from None
+    except MemoryError:
+        raise ErrorLine("there is not enough memory for this; use less data.") from None
+    except Exception as error:
+        # If lcons_core was never imported, the error cannot be one of its errors.
+        core = sys.modules.get("lcons_core")
+        if core is not None and isinstance(error, core.LconsError):
+            raise ErrorLine(in_options(str(error), command)) from error
+        if isinstance(error, OSError):
+            raise ErrorLine(str(error)) from error
+        if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("lcons"):
+            raise ErrorLine(f"this needs {error.name}: run `pip install {error.name}`.") from error
+        raise
 
 
 def contributed() -> "dict[str, EntryPoint]":

@@ -5,12 +5,8 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +15,7 @@ import click
 from lcons_cli.console import (
     POS,
     STDIN,
+    Tally,
     Text,
     escaped,
     json_line,
@@ -33,7 +30,6 @@ from lcons_cli.options import STREAM
 if TYPE_CHECKING:
     from lcons_tasks.apps import ConstrainedTagger
     from lcons_tasks.apps.references import ParsedReference
-    from lcons_tasks.data.text import PosTagger
 
 # The column of clues, which the parser makes of the words.
 CLUE = "clue"
@@ -43,10 +39,6 @@ DEFAULT_MODEL = "runs/citation/parser"
 # that returns texts to print. References on blank lines have no spans.
 WRITERS = "lcons.writers"
 _OF_CONTRIB = ("bibtex", "csl")
-
-
-Chunk = tuple[int, list[str]]
-ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
 
 
 @click.command(short_help="Find the fields of bibliographic references.")
@@ -71,13 +63,11 @@ ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 def parse(
     file: str,
     folder: str,
     form: str,
     no_constraints: bool,
-    jobs: int,
 ) -> None:
     """Find the fields of the references in FILE, or on stdin, with a model under its constraints.
 
@@ -101,12 +91,10 @@ def parse(
     unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
     if unknown:
         raise InvalidInput(f"the tagger reads the column {unknown[0]!r}, which references do not have.")
-    counts: Counter[str] = Counter()
+    tally = Tally()
     with opened(file) as source:
-        parse_all = partial(_by_processes, jobs, folder, not no_constraints) if jobs > 1 else None
-        references = _references(tagger, source, parse_all, counts)
-        write_all(escaped(writer(references)), source.waits)
-    say(_summary(counts, bool(tagger.constraints)))
+        write_all(escaped(writer(_references(tagger, source, tally))), source.waits)
+    say(tally.summary("references", "fields", bool(tagger.constraints)))
 
 
 def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iterator[str]]:
@@ -125,69 +113,19 @@ def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iter
 
 
 def _references(
-    tagger: ConstrainedTagger, source: Text, parse_all: ParseAll | None, counts: Counter[str]
+    tagger: ConstrainedTagger, source: Text, tally: Tally
 ) -> Iterator[tuple[int, ParsedReference]]:
-    """The parsed lines with their numbers; each is added to `counts`. `parse_all` parses chunks in other
-    processes."""
-    chunks = source.chunks()
-    head = list(islice(chunks, 1))
-    pos = pos_tagger() if head and POS in tagger.columns else None
-    parsed = (parse_all or partial(map, _Parser(tagger, pos)))(chain(head, chunks))
-    for number, reference in enumerate(chain.from_iterable(parsed), start=1):
-        _count(reference, counts)
-        yield number, reference
+    """The parsed lines with their numbers; each is added to the tally."""
+    from lcons_tasks.apps.references import parse
 
-
-@dataclass(frozen=True)
-class _Parser:
-    """Parses a chunk of lines."""
-
-    tagger: ConstrainedTagger
-    pos: PosTagger | None
-
-    def __call__(self, chunk: Chunk) -> list[ParsedReference]:
-        from lcons_tasks.apps.references import parse
-
-        tags = None if self.pos is None else partial(tags_many, self.pos)
-        return list(parse(self.tagger, chunk[1], tags))
-
-
-def _by_processes(
-    jobs: int, folder: str, constrained: bool, chunks: Iterable[Chunk]
-) -> Iterable[list[ParsedReference]]:
-    """The parsed chunks, in order, by processes that load the tagger themselves."""
-    from joblib import Parallel, delayed
-
-    # What joblib says of calls that are left undone when the reader goes away is no news to the user.
-    warnings.filterwarnings("ignore", module="joblib")
-    calls = (delayed(_parsed)(folder, constrained, chunk) for chunk in chunks)
-    return Parallel(jobs, batch_size=1, return_as="generator")(calls)
-
-
-def _parsed(folder: str, constrained: bool, chunk: Chunk) -> list[ParsedReference]:
-    from lcons_tasks.apps._tagger import loaded_tagger
-    from lcons_tasks.data.text._pos import loaded_pos_tagger
-
-    tagger = loaded_tagger(folder, constrained)
-    return _Parser(tagger, loaded_pos_tagger() if POS in tagger.columns else None)(chunk)
-
-
-def _count(reference: ParsedReference, counts: Counter[str]) -> None:
-    counts["references" if reference.spans else "blank"] += 1
-    counts["fields"] += len(reference.spans)
-    counts["changed"] += reference.changed > 0
-    counts[reference.status] += 1
-
-
-def _summary(counts: Counter[str], constrained: bool) -> str:
-    parts = [f"references: {counts['references']:,} ({counts['fields']:,} fields)"]
-    if constrained:
-        parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
-    shown = [status for status in ("out of budget", "time limit", "infeasible") if counts[status]]
-    parts += [f"{status}: {counts[status]:,}" for status in shown]
-    if counts["blank"]:
-        parts.append(f"blank lines: {counts['blank']:,}")
-    return ", ".join(parts)
+    tags = None
+    for first, lines in source.chunks():
+        if tags is None and POS in tagger.columns:
+            tags = partial(tags_many, pos_tagger())
+        for number, reference in enumerate(parse(tagger, lines, tags), start=first):
+            if reference.spans:
+                tally.add(reference.status, reference.changed, fields=len(reference.spans))
+            yield number, reference
 
 
 def _tagged(references: Iterable[tuple[int, ParsedReference]]) -> Iterator[str]:

@@ -5,7 +5,6 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, tee
@@ -14,7 +13,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import POS, STDIN, Text, Waits, opened, pos_tagger, say, tags_many, warn, write_all
+from lcons_cli.console import (
+    POS,
+    STDIN,
+    Tally,
+    Text,
+    Waits,
+    opened,
+    pos_tagger,
+    say,
+    tags_many,
+    warn,
+    write_all,
+)
 from lcons_cli.options import STREAM, folder_options
 
 if TYPE_CHECKING:
@@ -102,7 +113,7 @@ def tag(
         warn(f"{Path(file).name} is read as raw text; if it has columns, add --columns word")
     tagger = loaded.alone if no_constraints else loaded
     form = form or ("brackets" if columns is None else "conll")
-    summary = _Summary(bool(tagger.constraints))
+    tally = Tally()
     with opened(file) as source:
         xs = _inputs(tagger, source, file, columns)
         if together:
@@ -112,8 +123,8 @@ def tag(
             answers = tagger.tag_stream(again, source.waits)
         else:
             answers = _by_processes(jobs, folder, not no_constraints, again)
-        write_all(_contents(xs, answers, form, summary), source.waits)
-    say(str(summary))
+        write_all(_contents(xs, answers, form, tally), source.waits)
+    say(tally.summary("sentences", "words", bool(tagger.constraints)))
 
 
 def _has_columns(file: str) -> bool:
@@ -156,38 +167,15 @@ def _tagged(folder: str, constrained: bool, xs: list[Columns]) -> list[Decoding]
 
 
 def _contents(
-    xs: Iterable[Columns], answers: Iterable[Decoding], form: str, summary: _Summary
+    xs: Iterable[Columns], answers: Iterable[Decoding], form: str, tally: Tally
 ) -> Generator[bytes, None, None]:
     from lcons_tasks.data import TAGGED_FORMATS
 
     # Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
     errors = "backslashreplace" if form == "json" else "surrogateescape"
     for x, answer in zip(xs, answers, strict=True):
-        summary.count(len(x["word"]), answer)
+        tally.add(answer.status, answer.stats["changed"], words=len(x["word"]))
         yield TAGGED_FORMATS[form](x, answer).encode("utf-8", errors)
-
-
-class _Summary:
-    """Counts of tagged sentences and words."""
-
-    def __init__(self, constrained: bool) -> None:
-        self.constrained = constrained
-        self.sentences = self.words = self.changed = 0
-        self.statuses: Counter[str] = Counter()
-
-    def count(self, words: int, answer: Decoding) -> None:
-        self.sentences += 1
-        self.words += words
-        self.changed += bool(answer.stats["changed"])
-        self.statuses[str(answer.status)] += 1
-
-    def __str__(self) -> str:
-        parts = [f"sentences: {self.sentences:,} ({self.words:,} words)"]
-        if self.constrained:
-            parts.append(f"changed by the constraints: {self.changed:,}")
-        shown = [status for status in ("out of budget", "time limit", "infeasible") if self.statuses[status]]
-        parts += [f"{status}: {self.statuses[status]:,}" for status in ["relaxed"] * self.constrained + shown]
-        return ", ".join(parts)
 
 
 def _inputs(tagger: ConstrainedTagger, source: Text, file: str, columns: str | None) -> Iterator[Columns]:
