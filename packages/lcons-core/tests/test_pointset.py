@@ -117,19 +117,6 @@ def test_the_other_forms_of_every_form_are_the_same_set(case):
             assert cuts == expected[:6].tolist()
 
 
-@pytest.mark.parametrize("weight", [0.1, 1 / 3, 1e-300])
-def test_weights_that_no_float_sum_holds_are_decided_as_rationals(weight):
-    space = FeatureSpace([one_hot("a", "xyz"), one_hot("b", "xyz")])
-    W = np.full((1, 6), weight)
-    network = RectifierNetwork(W, [1.0 - 2 * weight])
-    points = np.concatenate(list(space.points()))
-    expected = [network.rational_margin(one) >= 0 for one in space.vectors(points)]
-    constraint = LearnedConstraint(network, space)
-    for form in (network, network & network, constraint):
-        assert form.verdicts(space, points).tolist() == expected
-        assert form.accepts(space.vectors(points)).tolist() == expected
-
-
 @pytest.mark.parametrize("form", every_form(NO_PLACE_KILLS, PAIR), ids=lambda form: type(form).__name__)
 def test_every_form_can_be_reasoned_about(form):
     assert compare(form, NO_PLACE_KILLS, PAIR).equal

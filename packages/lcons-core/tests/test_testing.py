@@ -10,10 +10,8 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-import lcons_core.testing
 from lcons_core import _theorem as theorem1
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
 from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
 from lcons_core._space import FeatureSpace, binary
@@ -23,27 +21,16 @@ from lcons_core.testing import (
     boundary_cases,
     check_theorem1,
     conjunctions,
-    constraints,
-    features,
     float_networks,
     float_weights,
-    label_sequences,
     networks,
     points,
     spaces,
-    structures,
-    weights,
 )
 
 # Finding is enough here: no smallest example is wanted.
 GENERATE = settings(phases=[Phase.generate], max_examples=5000)
 NETWORK = RectifierNetwork([[2.0, 2.0], [1.0, -1.0]], [-2.0, 0.0])
-
-
-@given(weights())
-def test_weights_are_sixteenths(weight):
-    assert Fraction(weight).denominator in (1, 2, 4, 8, 16)
-    assert abs(weight) <= 4
 
 
 @given(networks(max_K=3, max_d=4))
@@ -167,29 +154,6 @@ def test_spaces_of_every_kind_are_drawn(kind):
     )
 
 
-@pytest.mark.parametrize("kind", ["ngram", "context", "existence", "counts", "tuples"])
-def test_features_of_every_kind_are_drawn(kind):
-    find(features(), lambda feature: feature.kind == kind, settings=GENERATE)
-
-
-@given(st.data())
-def test_structures_fit_their_feature(data):
-    feature = data.draw(features())
-    feature.psi(data.draw(structures(feature)))
-
-
-@given(label_sequences("AB", min_size=1, max_size=3))
-def test_label_sequences_keep_to_their_labels(sequence):
-    assert 1 <= len(sequence) <= 3
-    assert set(sequence) <= {"A", "B"}
-
-
-@given(constraints())
-def test_constraints_are_constraints(constraint):
-    assert isinstance(constraint, LearnedConstraint)
-    assert constraint.network.d == constraint.space.d
-
-
 def test_a_wrong_coefficient_is_found(monkeypatch):
     rows = to_inequalities(NETWORK)
     wrong = LinearInequalities(rows.coefficients + np.eye(3, 2, -1), rows.bias, rows.subsets.copy())
@@ -252,11 +216,6 @@ def test_without_hypothesis_it_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra):
         importlib.import_module("lcons_core.testing")
-
-
-def test_the_public_names_are_those_listed():
-    for name in lcons_core.testing.__all__:
-        assert getattr(lcons_core.testing, name).__doc__
 
 
 def _corners(d: int) -> np.ndarray:

@@ -216,7 +216,3 @@ class CellAxis(Axis):
             W.T[self.columns[0]] * edges[values, None] for edges in (self.edges[:-1], self.edges[1:])
         )
         return np.maximum(low, high)
-
-    def index(self, numbers: Floats) -> Ints:
-        """The cell of each number."""
-        return np.clip(np.searchsorted(self.edges, numbers, side="right") - 1, 0, len(self) - 1)

@@ -191,8 +191,8 @@ class AffineSet(PointSet):
         low, bound = _sums(space.axes[split:], W), self.error_bound(space) or -1.0
 
         def decide(head: Ints, tail: slice) -> Bools:
-            high = _sums_at(space.axes[:split], W, head) + b[:, None]
-            margin = self._block_margins(high, low[:, tail], bound).ravel()
+            high = affine_of(space.axes[:split], W, b, head)
+            margin = self._margin_of(high[:, None] + low[tail]).ravel()
             accepted: Bools = margin >= 0
             near = np.flatnonzero(~(np.abs(margin) > bound))
             if near.size:
@@ -200,11 +200,6 @@ class AffineSet(PointSet):
             return accepted
 
         return decide
-
-    @abstractmethod
-    def _block_margins(self, high: Floats, low: Floats, bound: float) -> Floats:
-        """(H, L) margins of the values `high[:, h] + low[:, l]`, for high (M, H) and low (M, L);
-        one above the bound need not be exact."""
 
     def _values(self, psi: Psi) -> Floats:
         W, b = self.affine
@@ -317,8 +312,13 @@ def affine(space: FeatureSpace, W: Floats, b: Floats, assignments: Ints) -> Floa
     if space.integral and len(space.axes) > MANY_AXES and space.d * len(assignments) <= MAX_NUMBERS:
         products: Floats = space.vectors(assignments) @ W.T + b
         return products
-    total = np.broadcast_to(b, (len(assignments), len(b))).copy()
-    for axis, values in zip(space.axes, assignments.T, strict=True):
+    return affine_of(space.axes, W, b, assignments)
+
+
+def affine_of(axes: Sequence[Axis], W: Floats, b: Floats, assignments: Ints) -> Floats:
+    """(N, M) b plus the contributions of these axes to `W psi` at value indices (N, axes)."""
+    total = np.repeat(b[None], len(assignments), axis=0)
+    for axis, values in zip(axes, assignments.T, strict=True):
         total += axis.contributions(W, values)
     return total
 
@@ -334,19 +334,10 @@ def least_values(space: FeatureSpace, W: Floats, b: Floats) -> Floats:
 
 
 def _sums(axes: Sequence[Axis], W: Floats) -> Floats:
-    """(M, points) contributions to `W psi` of all combinations of the axes' values."""
-    total = np.zeros((len(W), 1))
+    """(points, M) contributions to `W psi` of all combinations of the axes' values."""
+    total = np.zeros((1, len(W)))
     for axis in axes:
-        points = total.shape[1] * len(axis)
-        total = (total[:, :, None] + axis.table(W).T[:, None, :]).reshape(len(W), points)
-    return total
-
-
-def _sums_at(axes: Sequence[Axis], W: Floats, assignments: Ints) -> Floats:
-    """(M, N) contributions to `W psi` of value indices (N, axes)."""
-    total = np.zeros((len(W), len(assignments)))
-    for axis, values in zip(axes, assignments.T, strict=True):
-        total += axis.contributions(W, values).T
+        total = (total[:, None] + axis.table(W)).reshape(len(total) * len(axis), len(W))
     return total
 
 

@@ -50,6 +50,7 @@ from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.reason._verify import lifted_feasible
 
 try:
     from hypothesis import strategies as st
@@ -295,7 +296,7 @@ def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None
         verdicts = {
             "network.accepts": whole.accepts(point),
             "the rows of all subsets, as rationals,": least >= 0,
-            "lift(network)": _some_s_fits(system, point),
+            "lift(network)": bool(lifted_feasible(system, point[None])[0]),
         }
         if exact:
             verdicts["to_inequalities(network)"] = listed.holds(point)
@@ -346,22 +347,6 @@ def _least_slack(part: RectifierNetwork, point: Floats) -> Fraction:
     for activation in part.rational_activations(point):
         sums += [total + activation for total in sums]
     return 1 - max(sums[1:])
-
-
-def _some_s_fits(system: theorem.LiftedInequalities, point: Floats) -> bool:
-    """Whether some s >= 0 satisfies the lifted rows at this psi.
-
-    A row with a positive coefficient of one s_k is a lower bound on this s_k; the other rows only need small
-    s. So some s satisfies all rows iff the smallest one does.
-    """
-    slack = RectifierNetwork(system.A_psi, 0.0 - system.rhs).rational_activations(point)
-    A_s = np.vectorize(Fraction, otypes=[object])(system.A_s)
-    bounds, least = (system.A_s > 0).any(1), np.full(system.K, Fraction(0))
-    assert (np.count_nonzero(system.A_s[bounds], axis=1) == 1).all(), "a lifted row mixes s variables"
-    for row, value in zip(A_s[bounds], slack[bounds], strict=True):
-        k = int(np.argmax(row))
-        least[k] = max(least[k], -value / row[k])
-    return bool((slack[~bounds] + A_s[~bounds].dot(least) >= 0).all())
 
 
 def _check_sums(network: Network, rows: LinearInequalities) -> None:

@@ -3,7 +3,6 @@
 import importlib.metadata
 import json
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import pytest
@@ -108,16 +107,6 @@ def test_padding_is_named_in_psi():
     assert [list(row.values()) for row in named] == [[OTHER, "DT", START, "B"], ["DT", OTHER, "B", STOP]]
 
 
-def test_every_possible_padded_point_is_the_window_of_some_sequence():
-    feature = NgramLabels(("A", "B"), n=3, pad=True)
-    possible = {tuple(row) for points in feature.space.points() for row in points}
-    seen = set()
-    for length in range(1, 6):
-        for y in product("AB", repeat=length):
-            seen |= {tuple(row) for row in feature.space.assignments(feature.psi(list(y)))}
-    assert seen == possible
-
-
 def test_short_and_empty_sequences_have_no_ngram():
     for y in ([], ["A"]):
         assert len(NgramLabels(("A",), n=2).psi(y)) == 0
@@ -154,15 +143,6 @@ def test_words_are_not_taken_for_pos_tags():
     for use in (NgramContext.from_instances, lambda given: NgramContext(("A",), ("DT",)).psi(given[0])):
         with pytest.raises(InvalidInput):
             use([(["the", "dog"], ["A", "A"])])
-
-
-def test_word_classes_are_read_from_words():
-    feature = NgramContext.from_instances(
-        [(["a", ",", "?!"], ["A", "B", "B"])], n=1, column="word", word_class="punctuation"
-    )
-    assert feature.contexts == ("punctuation",)
-    assert feature.unknown((["x", ";"], ["A", "A"])) == 1
-    assert feature.space.blocks[0].name == "punctuation"
 
 
 def test_shapes_are_read_from_words_and_rare_values_are_other():

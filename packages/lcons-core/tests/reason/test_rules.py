@@ -135,10 +135,3 @@ def test_counts_are_refused_by_name():
 def test_a_rule_that_names_nothing_known_is_refused(assignment, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         Box.of(SPACE, assignment)
-
-
-def test_no_boxes_forbid_nothing_and_nothing_allowed_rejects_all():
-    space = FeatureSpace([one_hot("a", "xy"), binary("b", "z")])
-    assignments, _ = whole_domain(space)
-    assert forbid_boxes(space, []).verdicts(space, assignments).all()
-    assert not Rules(space, allowed=[]).network().verdicts(space, assignments).any()

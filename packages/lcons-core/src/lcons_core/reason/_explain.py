@@ -41,10 +41,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._arithmetic import exponent, rounding_bound
-from lcons_core._blocks import CellAxis, Kind, check_numbers
+from lcons_core._blocks import Kind, check_numbers
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import Fitted, PointSet, affine, as_points, row_reach
-from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Floats, Ints
@@ -107,19 +107,12 @@ class WeightedPoints:
     @classmethod
     def of(cls, points: PointSet, space: FeatureSpace, rows: PsiRows) -> WeightedPoints:
         """The points of examples."""
-        if rows.psi.d != space.d:
-            raise InvalidInput(
-                f"the examples must have {space.d} columns, found {rows.psi.d}; pass examples on the space of"
-                " the constraint."
-            )
-        values = _value_indices(space, rows.psi)
-        rejected = np.empty(len(rows), dtype=np.bool_)
-        # Rows may need dense vectors, so only few fit at a time.
         step = max(1, MOST_NUMBERS // space.d)
-        for first in range(0, len(rows), step):
-            some = np.arange(first, min(first + step, len(rows)))
-            rejected[some] = ~points.accepts(rows.psi.take(some))
-        return cls(space, values, rows.weight, rejected)
+        firsts = range(0, max(len(rows), 1), step)
+        chunks = [rows.psi.take(np.arange(first, min(first + step, len(rows)))) for first in firsts]
+        narrow = np.min_scalar_type(max(map(len, space.axes)))
+        values = np.concatenate([space.assignments(chunk).astype(narrow) for chunk in chunks])
+        return cls(space, values, rows.weight, np.concatenate([~points.accepts(chunk) for chunk in chunks]))
 
     @classmethod
     def rejected_ones(cls, space: FeatureSpace, values: Ints) -> WeightedPoints:
@@ -182,30 +175,6 @@ class WeightedPoints:
         return chance * float(np.einsum(*operands, *shares, [], optimize="greedy"))
 
 
-def _value_indices(space: FeatureSpace, psi: SparsePsi) -> Ints:
-    """(N, axes) the value indices of psi, read from its entries alone."""
-    lengths = np.array([len(axis) for axis in space.axes])
-    check_numbers(len(psi) * len(lengths) // 8, "the values of the examples as bytes, by eights,")
-    axis_of, shift, empty = np.zeros(psi.d, np.int64), np.zeros(psi.d), np.zeros(len(lengths))
-    for i, axis in enumerate(space.axes):
-        block, columns = space.block(axis.block), axis.columns[axis.columns >= 0]
-        axis_of[columns] = i
-        if block.kind is Kind.ONE_HOT:
-            shift[columns], empty[i] = columns - columns[0] - 1, len(columns) if block.other else -1
-        elif not isinstance(axis, CellAxis):
-            shift[columns] = empty[i] = -block.low if block.whole else 0
-    numbers = np.tile(empty.astype(np.min_scalar_type(-int(lengths.max()))), (len(psi), 1))
-    if not space.integral:
-        numbers = numbers.astype(np.float64)
-    numbers[psi.row_of, axis_of[psi.indices]] = psi.values + shift[psi.indices]
-    for i, axis in enumerate(space.axes):
-        if isinstance(axis, CellAxis):
-            numbers[:, i] = axis.index(numbers[:, i])
-    if ((numbers < 0) | (numbers >= lengths)).any():
-        raise InvalidInput("an example is not a point of the space of the constraint.")
-    return numbers.astype(np.int64) if not space.integral else numbers
-
-
 def explain(
     constraint: PointSet | Fitted,
     examples: Examples | None = None,
@@ -230,9 +199,22 @@ def explain(
     points = as_points(constraint, "explain")
     space = space_of(points, space).cells()
     if limit < 1:
-        raise InvalidInput(f"limit must be at least 1, found {limit}; pass 1 or more rules.")
-    positives = None if examples is None else WeightedPoints.of(points, space, examples.positives)
-    negatives = None if examples is None else WeightedPoints.of(points, space, examples.negatives)
+        raise InvalidInput(f"limit must be at least 1, got {limit}.")
+    sides = () if examples is None else (examples.positives, examples.negatives)
+    positives, negatives = [WeightedPoints.of(points, space, side) for side in sides] or (None, None)
+    return _explained(points, space, positives, negatives, limit, enumeration, seed)
+
+
+def _explained(
+    points: PointSet,
+    space: FeatureSpace,
+    positives: WeightedPoints | None,
+    negatives: WeightedPoints | None,
+    limit: int,
+    enumeration: int,
+    seed: int,
+) -> Explanation:
+    """The explanation on a small space or on a large one."""
     small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
     return (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
 
@@ -258,24 +240,15 @@ def explain_rejected(
     points = as_points(constraint, "explain_rejected")
     space = space_of(points, space).cells()
     weighted = WeightedPoints.of(points, space, gold)
-    rejected = np.flatnonzero(weighted.rejected)
-    parts, weighted = _Parts(gold, gold.take(rejected)), weighted.take(rejected)
-    every = explain(points, parts, space=space, limit=limit, enumeration=enumeration, seed=seed)
+    rejected = weighted.take(weighted.rejected)
+    every = _explained(points, space, weighted, rejected, limit, enumeration, seed)
     # The rule of each type says more on what is rejected than a rule over all types.
     rules = tuple(replace(rule, implied=False) for rule in every.rules if rule.exceptions)
-    inside = np.zeros((len(rules), len(weighted)), dtype=np.bool_)
+    inside = np.zeros((len(rules), len(rejected)), dtype=np.bool_)
     for i, rule in enumerate(rules):
-        inside[i] = rule.box.contains(space, weighted.values)
-    coverage = _coverage("rejected gold parts", weighted, weighted.total, inside, limit)
-    return replace(every, rules=rules, complete=not len(weighted), coverage=coverage, types=())
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Valid parts, and those of them that are rejected, as `explain` reads examples."""
-
-    positives: PsiRows
-    negatives: PsiRows
+        inside[i] = rule.box.contains(space, rejected.values)
+    coverage = _coverage("rejected gold parts", rejected, rejected.total, inside, limit)
+    return replace(every, rules=rules, complete=not len(rejected), coverage=coverage, types=())
 
 
 def _coverage(basis: str, rejected: WeightedPoints, total: float, inside: Bools, limit: int) -> Coverage:
@@ -583,7 +556,7 @@ def _bounded(
 def _drawn_rejected(
     points: PointSet, space: FeatureSpace, rng: np.random.Generator, seed: int
 ) -> WeightedPoints:
-    """Random rejected points, used if there are no examples; empty if none was found."""
+    """Random rejected points, used if there are no examples; empty if there were none."""
     if not space.integral:
         psi = drawn_psi(space, SAMPLE, rng)
         return WeightedPoints.rejected_ones(space, space.assignments(psi[~points.accepts(psi)]))
@@ -591,18 +564,7 @@ def _drawn_rejected(
     drawn = drawn_points(space, number, rng)
     rejected = drawn[~points.verdicts(space, drawn)]
     if len(rejected) < number // 20:
-        # Few points are rejected: mix random points with those where single units or rows are extreme.
-        networks = points.networks()
-        forms = np.concatenate([-p.W for p in networks]) if networks else rows_of(points).coefficients
-        worst = np.stack([axis.table(forms[:64]).argmin(0) for axis in space.axes], axis=1)
-        mixed = np.where(
-            rng.random(drawn.shape) < rng.random((len(drawn), 1)),
-            worst[rng.integers(0, len(worst), len(drawn))],
-            drawn,
-        )
-        mixed = mixed[space.possible(mixed)]
-        searched = search(space, None, points, wanted=200, seed=seed).points
-        rejected = np.concatenate([rejected, mixed[~points.verdicts(space, mixed)], searched])
+        rejected = np.concatenate([rejected, search(space, None, points, wanted=200, seed=seed).points])
     return WeightedPoints.rejected_ones(space, np.unique(rejected, axis=0))
 
 
@@ -623,40 +585,32 @@ class Rows:
         return forbidden
 
 
-def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> tuple[Rows, Floats]:
-    """The rows that reject most of the sample (N, axes), and their values (N, M) there: of networks with few
-    units all rows, of others those of the active sets S* = {k : a_k > 0}, their most active parts and single
-    units."""
+def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> Rows:
+    """The rows that reject most of the sample (N, axes): of networks with few units among all rows, of others
+    among the rows of the most active units that reject a point, of its active set S* and of single units."""
     size = sum(map(len, space.axes))
     check_numbers(32 * size, "the tables of rules")
     most = int(np.clip(2 * MOST_NUMBERS // size, 32, MOST_ROWS))
     networks, pieces, names = points.networks(), [], []
     for p, part in enumerate(networks, start=1):
-        activations = affine(space, part.W, part.b, sample)
-        subsets = _subsets(activations, most // len(networks)).astype(np.float64)
-        pieces.append((0.0 - subsets @ part.W, 1.0 - subsets @ part.b, (1.0 - activations @ subsets.T).T))
+        subsets = _subsets(affine(space, part.W, part.b, sample), most // len(networks)).astype(np.float64)
+        pieces.append((0.0 - subsets @ part.W, 1.0 - subsets @ part.b))
         number = p if len(networks) > 1 else 0
         names += [Proof("row", tuple(subset.nonzero()[0].tolist()), number) for subset in subsets]
     if networks:
-        C, c, at = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        C, c = (np.concatenate(part) for part in zip(*pieces, strict=True))
         total = max(1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum() for part in networks)
         terms, q = max(part.K for part in networks), max(part.exponent for part in networks)
     else:
-        rows = rows_of(points)
-        C, c = rows.coefficients, rows.bias
-        names = [Proof("row", row=m) for m in range(len(rows))]
-        total = (row_reach(space, C) + np.abs(c)).max(initial=0.0)
-        terms, q = 0, exponent(C, c)
+        C, c = rows_of(points).affine
+        names = [Proof("row", row=m) for m in range(len(c))]
+        total, terms, q = (row_reach(space, C) + np.abs(c)).max(initial=0.0), 0, exponent(C, c)
     terms += 4 * len(space.axes) + 4
     slack = rounding_bound(float(3 * total), terms, q if space.integral else None)
-    if not networks or not space.integral:
-        # The table of an interval has its maximum: activations do not add up to the maximum of a row.
-        at = affine(space, C, c, sample[:: 1 + len(sample) * len(c) // (4 * MOST_NUMBERS)]).T
-    chosen = np.sort(np.argsort(-(at < -slack).sum(1), kind="stable")[:most])
-    C, c, at = C[chosen], c[chosen], at[chosen].T
-    if len(at) < len(sample):
-        at = affine(space, C, c, sample)
-    return Rows(C, Values.of(space, C, c), slack, tuple(names[m] for m in chosen)), at
+    some = sample[:: 1 + len(sample) * len(c) // (4 * MOST_NUMBERS)]
+    rejects = (affine(space, C, c, some) < -slack).sum(0)
+    chosen = np.sort(np.argsort(-rejects, kind="stable")[:most])
+    return Rows(C[chosen], Values.of(space, C[chosen], c[chosen]), slack, tuple(names[m] for m in chosen))
 
 
 def _subsets(activations: Floats, most: int) -> Bools:
@@ -666,14 +620,10 @@ def _subsets(activations: Floats, most: int) -> Bools:
         return (np.arange(1, 2**K)[:, None] >> np.arange(K) & 1).astype(np.bool_)
     order = np.argsort(-activations, axis=1)
     ranked = np.take_along_axis(activations, order, axis=1)
-    rank = np.argsort(order, axis=1)
-    # The fewest most active units that reject, the whole active set, and a subset halfway between them.
     shortest = (np.maximum(ranked, 0.0).cumsum(1) <= 1.0).sum(1) + 1
-    active = (ranked > 0).sum(1)
-    sizes = (shortest, active, (shortest + active) // 2)
-    subsets, number = np.unique(
-        np.concatenate([rank < s[:, None] for s in sizes]), axis=0, return_counts=True
-    )
+    rank, sizes = np.argsort(order, axis=1), (shortest, (ranked > 0).sum(1))
+    sets = np.concatenate([rank < size[:, None] for size in sizes])
+    subsets, number = np.unique(sets, axis=0, return_counts=True)
     common = subsets[np.argsort(-number, kind="stable")[:most]]
     return np.concatenate([common[common.any(1)], np.eye(K, dtype=np.bool_)[:most]])
 
@@ -685,25 +635,23 @@ def _strongest(
     `gold`: valid points that are rejected, which should be in some rule, however long."""
     space = rejected.space
     sample = rejected.sample(int(np.clip(MOST_NUMBERS // len(space.axes), 200, SAMPLE)), rng)
-    order = rng.permutation(len(sample))
-    if gold is not None and len(gold):
-        some = gold.sample(DIVERSE_SEEDS, rng)
-        order = np.concatenate([len(sample) + np.arange(len(some)), order])
-        sample = WeightedPoints(
-            space,
-            np.concatenate([sample.values, some.values]),
-            np.append(sample.weights, some.weights),
-            np.append(sample.rejected, some.rejected),
-        )
+    seeds = rng.permutation(len(sample))
+    if gold is not None:
+        first = gold.sample(DIVERSE_SEEDS, rng)
+        seeds = np.concatenate([len(sample) + np.arange(len(first)), seeds])
+        pairs = zip((sample.values, sample.weights), (first.values, first.weights), strict=True)
+        values, weights = (np.concatenate(pair) for pair in pairs)
+        sample = WeightedPoints(space, values, weights, np.ones(len(values), dtype=np.bool_))
     if not len(sample):
         return []
-    rows, at = candidate_rows(points, space, sample.values)
+    rows = candidate_rows(points, space, sample.values)
+    at = affine(space, rows.coefficients, rows.values.bias, sample.values)
     highest = rows.values.most({})
     growths: dict[int, _Growth] = {}
     rules: dict[tuple[tuple[int, bytes], ...], tuple[Region, Rows, int]] = {}
     covered = np.zeros(len(sample), dtype=np.bool_)
     work = GROWTH_WORK
-    for number, seed in enumerate(order.tolist()):
+    for number, seed in enumerate(seeds.tolist()):
         if work < 0 or (number >= DIVERSE_SEEDS and covered[seed]):
             continue
         # A row is sure at a point if little of its range is above its value there.

@@ -234,11 +234,8 @@ class _Check:
         )
 
     def _check_cuts(self, accepted: Bools) -> int:
-        """Checks the cut at some points of both sides; returns their number."""
-        sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
-        most = CHECKED_CUTS - min(CHECKED_CUTS // 2, *map(len, sides))
-        spread = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(int)] for side in sides]
-        at = np.concatenate(spread)
+        """Checks the cut at all points or at evenly spaced ones; returns their number."""
+        at = np.unique(np.linspace(0, len(accepted) - 1, min(len(accepted), CHECKED_CUTS)).astype(int))
         holds = [bool(most_violated(self.network, psi).accepts(psi)) for psi in self.psi[at]]
         self._expect(at, accepted[at], np.array(holds, dtype=np.bool_), "the cut")
         return len(at)

@@ -123,7 +123,7 @@ def why(
     space, region = _region_of(space_of(points, space), {**(assignment or {}), **named})
     partial = len(region) < len(space.axes)
     if partial:
-        rows, _ = candidate_rows(points, space, _drawn(space, COMPLETIONS, 0, region))
+        rows = candidate_rows(points, space, _drawn(space, COMPLETIONS, 0, region))
         bounds = rows.values.most(region)
         best = int(bounds.argmin())
         coefficients, bias, forbidden = (
