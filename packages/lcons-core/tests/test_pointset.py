@@ -81,7 +81,6 @@ def test_every_form_gives_the_exact_verdict_of_every_point(case, chunk):
         assert (form.d, form.space) in ((space.d, None), (space.d, space))
         for found in (
             form.verdicts(space, points),
-            form.margins(space, points) >= 0,
             form.accepts(psi),
             form.accepts(SparsePsi.from_dense(psi)),
             form.margin(psi) >= 0,

@@ -14,9 +14,7 @@ from lcons_core import _theorem as theorem1
 from lcons_core._arithmetic import is_dyadic
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
 from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
-from lcons_core._space import FeatureSpace, binary
 from lcons_core._theorem import LiftedInequalities, to_inequalities
-from lcons_core.reason import simplify
 from lcons_core.testing import (
     boundary_cases,
     check_theorem1,
@@ -83,45 +81,6 @@ def test_a_row_on_the_boundary_holds_exactly(case, bias):
 )
 def test_boundary_cases_that_floats_decide_wrongly_are_drawn(case):
     find(boundary_cases(), case, settings=GENERATE)
-
-
-@settings(max_examples=25)
-@given(networks(max_K=3, max_d=4))
-def test_own_rows_are_held_against_the_network(network):
-    rows = to_inequalities(network)
-    check_theorem1(network, rows=rows)
-    order = np.argsort(rows.bias)
-    check_theorem1(network, rows=(rows.coefficients[order].tolist(), rows.bias[order]))
-    space = FeatureSpace([binary("bit", map(str, range(network.d)))])
-    check_theorem1(network, rows=simplify(network, space))
-
-
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        (([[-2.0, -2.0], [-1.0, 1.0]], [1.0, 1.0]), r"the given rows are False, but .*psi = \[0.0, 1.0\]"),
-        (([[-1.0, 1.0]], [1.0]), r"the given rows are True, but .* is False at psi = \[1.0, 1.0\]"),
-        (LinearInequalities([[-2.0, -2.0]], [3.0], np.array([[False, True]])), r"the row of S = \[1\] is"),
-    ],
-)
-def test_wrong_rows_of_others_have_a_witness(rows, problem):
-    with pytest.raises(AssertionError, match=problem):
-        check_theorem1(NETWORK, rows=rows)
-
-
-def test_own_rows_may_be_right_at_corners_and_wrong_elsewhere():
-    rows = ([[-2.0, -2.0], [-1.0, 1.0]], [3.0, 1.0])
-    check_theorem1(NETWORK, rows=rows)
-    with pytest.raises(AssertionError, match=r"is False at psi = \[1.0, 0.5\]"):
-        check_theorem1(NETWORK, [[1, 1], [1, 0.5]], rows=rows)
-
-
-@pytest.mark.parametrize("rows", [[[1.0, 2.0]], "rows", 3])
-def test_rows_that_are_no_rows_are_refused(rows):
-    with pytest.raises(InvalidInput):
-        check_theorem1(NETWORK, rows=rows)
-    with pytest.raises(InvalidInput):
-        check_theorem1(NETWORK, rows=([[1.0]], [1.0]))
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,9 @@ class Block:
         limit = LARGEST_MAGNITUDE if self.kind is Kind.REAL else LARGEST_COUNT
         least = 0 if self.kind is Kind.COUNT else -limit
         if not numbers or not least <= self.low < self.high <= limit:
+            bounds = f"{least:g} <= low < high <= {limit:g}"
             raise InvalidInput(
-                f"{self.kind} block {self.name!r} needs numbers {least:g} <= low < high <= {limit:g}, found"
-                f" {self.low!r} and {self.high!r}."
+                f"{self.kind} block {self.name!r} needs {bounds}, got {self.low!r}, {self.high!r}."
             )
         if self.kind is Kind.REAL:
             object.__setattr__(self, "low", float(self.low) + 0.0)
@@ -111,9 +111,7 @@ class Block:
 def check_numbers(numbers: int, what: str, instead: str = "use fewer values or lower bounds") -> None:
     """Raises `TooLarge` if something would have more than `MAX_NUMBERS` numbers."""
     if numbers > MAX_NUMBERS:
-        raise TooLarge(
-            f"{what} would have {numbers:,} numbers, above the limit of {MAX_NUMBERS:,}; {instead}."
-        )
+        raise TooLarge(f"{what} would have {numbers:,} numbers, above {MAX_NUMBERS:,}; {instead}.")
 
 
 def one_hot(name: str, values: Iterable[str], other: bool = False) -> Block:

@@ -82,9 +82,7 @@ def compile_masks(constraint: LearnedConstraint, points: PointSet | Fitted | Non
     """
     as_constraint(constraint, "compile_masks", "its feature")
     if not isinstance(constraint.feature, SequenceFeature):
-        raise Unsupported(
-            "masks need a local feature over label n-grams (ngram, context), found"
-            f" {constraint.feature.kind if constraint.feature else 'no feature'!r}; use the rows or lift."
-        )
+        kind = constraint.feature.kind if constraint.feature else "no feature"
+        raise Unsupported(f"masks need a feature over windows of labels, got {kind!r}; use rows or lift.")
     replaced = constraint.network if points is None else as_points(points, "compile_masks")
     return MaskTable(replaced, constraint.space, constraint.feature)

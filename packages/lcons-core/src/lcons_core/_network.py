@@ -323,19 +323,18 @@ class Conjunction(PointSet):
 Network = RectifierNetwork | Conjunction
 
 
-def as_network(given: Given, form: str = "this form") -> Network:
+def as_network(source: Given, form: str = "this form") -> Network:
     """The network or conjunction of a network, conjunction, constraint or fitted learner.
 
     >>> as_network(RectifierNetwork([[2.0, 2.0]], [-2.0])).K
     1
     """
-    source = learned(given, form)
-    network = getattr(source, "network", source)
+    network = learned(source, form)
+    network = getattr(network, "network", network)
     if isinstance(network, RectifierNetwork | Conjunction):
         return network
     raise InvalidInput(
-        f"{form} needs a network, a conjunction, a constraint or a fitted ConstraintLearner, found"
-        f" {type(given).__name__}."
+        f"{form} needs a network, a constraint or a fitted learner, got {type(source).__name__}."
     )
 
 

@@ -91,10 +91,6 @@ class PointSet(ABC):
         """The number of values that a verdict on one point needs; at least 1."""
         return 1
 
-    def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
-        """(N,) float margins at value indices (N, axes)."""
-        return self._margins(space.vectors(assignments))
-
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
         """(N,) whether the points with value indices (N, axes) are in the set, exactly."""
         return self._accepted(space.vectors(assignments))
@@ -241,10 +237,6 @@ class Wrapped(PointSet):
     def _accepted(self, psi: Psi) -> Bools:
         return self.points._accepted(psi)
 
-    def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
-        """(N,) float margins at value indices (N, axes)."""
-        return self.points.margins(space, assignments)
-
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
         """(N,) whether the points with value indices (N, axes) are in the set, exactly."""
         return self.points.verdicts(space, assignments)
@@ -272,24 +264,23 @@ class Fitted(Protocol):
 Given = PointSet | Fitted
 
 
-def learned(given: Any, form: str) -> Any:
+def learned(source: Any, form: str) -> Any:
     """What a learner has learned; anything else is returned as it is. `form` is the caller, for errors."""
-    if isinstance(given, type):
-        raise InvalidInput(f"{form} needs an object, found the class {given.__name__}.")
-    if hasattr(given, "network_"):
-        return given.network_
-    if hasattr(given, "fit"):
-        raise NotFitted(f"{form} needs a fitted learner: call fit(X, y) of {type(given).__name__} first.")
-    return given
+    if isinstance(source, type):
+        raise InvalidInput(f"{form} needs an object, found the class {source.__name__}.")
+    if hasattr(source, "network_"):
+        return source.network_
+    if hasattr(source, "fit"):
+        raise NotFitted(f"{form} needs a fitted learner: call fit(X, y) of {type(source).__name__} first.")
+    return source
 
 
-def as_points(given: Given, form: str) -> PointSet:
+def as_points(source: Given, form: str) -> PointSet:
     """The set that a constraint, network, rows, simplified rows, rules or a fitted learner describes."""
-    points = learned(given, form)
+    points = learned(source, form)
     if not isinstance(points, PointSet):
         raise InvalidInput(
-            f"{form} needs a learned constraint, a network, rows, Rules or a fitted ConstraintLearner, found"
-            f" {type(given).__name__}."
+            f"{form} needs a constraint, network, rows or learner, got {type(points).__name__}."
         )
     return points
 

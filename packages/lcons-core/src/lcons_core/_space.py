@@ -269,10 +269,7 @@ class FeatureSpace:
         """Raises `InvalidInput` with the first psi that is not a point of the domain, if there is one."""
         valid = self.contains(psi)
         if not valid.all():
-            raise InvalidInput(
-                f"row {int(np.argmin(valid))} of psi is not a vector of this space ({int((~valid).sum())} of"
-                f" {len(valid)} rows are not): one-hot blocks need one value, others numbers in bounds."
-            )
+            raise InvalidInput(f"row {int(np.argmin(valid))} of psi is not a point of this space.")
 
     def assignments(self, psi: Any) -> Ints:
         """(N, axes) value indices of checked psi (N, d)."""
@@ -513,7 +510,7 @@ def space_of_columns(X: ArrayLike, names: Iterable[str] | None = None) -> Featur
 
 
 def _kind(name: str, x: Floats) -> tuple[str, ...]:
-    """The block of a column without one: its own for an integer or real column."""
+    """The block of a column without one: a block of one column if it is integer or real."""
     if not _is_count(x):
         return (name, NUMBER)
     return (COUNTED if x.max() > 1 else PLAIN,)

@@ -132,7 +132,6 @@ def test_an_unknown_context_is_other_and_is_counted():
     structure = ({"pos": ["DT", "XX", "NN", "YY"]}, ["A"] * 4)
     named = [feature.space.describe(row)["pos"] for row in feature.psi(structure).dense()]
     assert named == ["DT", OTHER, "NN", OTHER]
-    assert feature.unknown(structure) == 2
     with pytest.raises(InvalidInput):
         feature.psi(["A", "A", "A"])
     with pytest.raises(InvalidInput):
@@ -151,7 +150,6 @@ def test_shapes_are_read_from_words_and_rare_values_are_other():
     assert shapes.contexts == (",", "99", "Aa", "year")
     often = NgramContext.from_instances(data, n=1, column="word", least=2)
     assert often.contexts == (",",)
-    assert often.unknown(data[0]) == 3
     with pytest.raises(InvalidInput):
         NgramContext.from_instances(data, n=1, column="word", least=3)
 

@@ -110,7 +110,7 @@ def test_what_the_space_excludes_is_no_combination():
     pad = Requirement("label 2", "I", "label 1", ("B",))
     space = FeatureSpace([one_hot("label 1", LABELS), one_hot("label 2", LABELS)], [pad])
     network = RectifierNetwork(np.zeros((1, 6)), [0.0])
-    with pytest.raises(InvalidInput, match="no point of the space"):
+    with pytest.raises(InvalidInput):
         completions(network, {"label 1": "O", "label 2": "I"}, space=space)
 
 

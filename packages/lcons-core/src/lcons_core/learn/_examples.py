@@ -125,9 +125,7 @@ class LabelledExamples:
         bad = bad.take(np.array([key not in seen for key in bad.psi.row_keys()], dtype=np.bool_))
         for name, side in (("positives", good), ("negatives", bad)):
             if not len(side):
-                raise InvalidInput(
-                    f"expected examples of both classes, found no {name}; use more structures."
-                )
+                raise InvalidInput(f"expected examples of both classes, got no {name}; use more structures.")
             space.check(side.psi)
         return cls(space, good, bad)
 
@@ -160,8 +158,7 @@ class NegativeSource:
         """All distinct vectors; raises `TooLarge` if `size` exceeds `limit`."""
         if self.size > limit:
             raise TooLarge(
-                f"there can be up to {self.size:,} negatives by {self.name!r}, above the limit of {limit:,};"
-                " choose a sampled source or a smaller n."
+                f"negatives by {self.name!r} can be {self.size:,}, above {limit:,}; sample, or reduce n."
             )
         chunks = list(self.chunks())
         if not chunks:
@@ -335,7 +332,7 @@ def negative_source(
     }
     if not fits.get(name, True):
         raise InvalidInput(
-            f"negatives {name!r} do not fit the feature {feature.kind!r}, use {usual_negatives(feature)!r}."
+            f"negatives {name!r} do not fit {feature.kind!r}; use {usual_negatives(feature)!r}."
         )
     return NEGATIVES[name](feature, instances, positives, many, seed)
 

@@ -377,15 +377,10 @@ def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureS
     spaces = [space, *(constraint.space for constraint in constraints)]
     named = [candidate for candidate in spaces if candidate is not None]
     if not named:
-        raise InvalidInput(
-            "networks and rows have no names of columns; pass the space that they were learned on."
-        )
+        raise InvalidInput("networks and rows have no names of columns; pass the space.")
     for other in named[1:]:
         if other != named[0]:
-            raise InvalidInput(
-                f"expected constraints on the same blocks and values, found {_difference(named[0], other)};"
-                " learn both from the same labels, with the same feature, n and padding."
-            )
+            raise InvalidInput(f"expected constraints on one space, got {_difference(named[0], other)}.")
     return named[0]
 
 

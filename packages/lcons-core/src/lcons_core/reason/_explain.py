@@ -54,6 +54,7 @@ from lcons_core.reason._search import (
     Values,
     drawn_points,
     drawn_psi,
+    scan,
     search,
     space_of,
 )
@@ -144,6 +145,12 @@ class WeightedPoints:
         inside[left] = True
         return inside
 
+    def table(self) -> Floats:
+        """The weight of every point of the space, as a table with one dimension per axis."""
+        shape = tuple(len(axis) for axis in self.space.axes)
+        flat = np.ravel_multi_index(tuple(self.values.T), shape)
+        return np.bincount(flat, self.weights, minlength=math.prod(shape)).reshape(shape)
+
     def weight(self, region: Region) -> float:
         """The weight of the points in the region."""
         return float(self.weights[self.inside(region)].sum())
@@ -202,21 +209,43 @@ def explain(
         raise InvalidInput(f"limit must be at least 1, got {limit}.")
     sides = () if examples is None else (examples.positives, examples.negatives)
     positives, negatives = [WeightedPoints.of(points, space, side) for side in sides] or (None, None)
-    return _explained(points, space, positives, negatives, limit, enumeration, seed)
+    return _Task(points, space, positives, negatives, limit, seed).explanation(enumeration)
 
 
-def _explained(
-    points: PointSet,
-    space: FeatureSpace,
-    positives: WeightedPoints | None,
-    negatives: WeightedPoints | None,
-    limit: int,
-    enumeration: int,
-    seed: int,
-) -> Explanation:
-    """The explanation on a small space or on a large one."""
-    small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
-    return (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A set on a space that is to be explained, the points of examples, if there are any, and how many rules
+    are shown."""
+
+    points: PointSet
+    space: FeatureSpace
+    positives: WeightedPoints | None
+    negatives: WeightedPoints | None
+    limit: int
+    seed: int
+
+    def explanation(self, enumeration: int) -> Explanation:
+        """The explanation of a small space, whose lattice has at most so many cells, or of a large one."""
+        axes = len(self.space.axes)
+        small = self.space.integral and axes <= MOST_AXES and lattice_size(self.space) <= enumeration
+        return (_enumerated if small else _bounded)(self)
+
+    @property
+    def common(self) -> Callable[[int], Floats] | None:
+        """The share of each value of an axis among the valid parts."""
+        return None if self.positives is None else self.positives.share
+
+    def rule(self, stated: RuleSentence, covered: float, proof: Proof) -> Rule:
+        """The rule of a sentence, with its figures on the examples."""
+        box, antecedent = box_of(self.space, stated.region), box_of(self.space, stated.antecedent)
+        lengths = enumerate(map(len, self.space.axes))
+        size = math.prod(int(stated.region[i].sum()) if i in stated.region else n for i, n in lengths)
+        rule = Rule(stated.words, box, antecedent, size, covered, proof)
+        if self.positives is None:
+            return rule
+        support, exceptions = map(self.positives.weight, (stated.antecedent, stated.region))
+        expected = self.positives.expected(stated.region)
+        return replace(rule, support=support, exceptions=exceptions, expected=expected)
 
 
 def explain_rejected(
@@ -241,7 +270,7 @@ def explain_rejected(
     space = space_of(points, space).cells()
     weighted = WeightedPoints.of(points, space, gold)
     rejected = weighted.take(weighted.rejected)
-    every = _explained(points, space, weighted, rejected, limit, enumeration, seed)
+    every = _Task(points, space, weighted, rejected, limit, seed).explanation(enumeration)
     # The rule of each type says more on what is rejected than a rule over all types.
     rules = tuple(replace(rule, implied=False) for rule in every.rules if rule.exceptions)
     inside = np.zeros((len(rules), len(rejected)), dtype=np.bool_)
@@ -257,75 +286,43 @@ def _coverage(basis: str, rejected: WeightedPoints, total: float, inside: Bools,
     return Coverage(basis, total, rejected.total, every, shown)
 
 
-def _rule(
-    space: FeatureSpace,
-    stated: RuleSentence,
-    covered: float,
-    proof: Proof,
-    positives: WeightedPoints | None,
-    weight: Callable[[Region], float] | None,
-) -> Rule:
-    sizes = [
-        len(axis) if i not in stated.region else int(stated.region[i].sum())
-        for i, axis in enumerate(space.axes)
-    ]
-    box, antecedent = box_of(space, stated.region), box_of(space, stated.antecedent)
-    rule = Rule(stated.words, box, antecedent, math.prod(sizes), covered, proof)
-    if positives is None or weight is None:
-        return rule
-    figures = weight(stated.antecedent), weight(stated.region), positives.expected(stated.region)
-    return replace(rule, support=figures[0], exceptions=figures[1], expected=figures[2])
-
-
 def lattice_size(space: FeatureSpace) -> int:
     """prod(n_i + 1): the number of partial assignments of a space."""
     return math.prod(len(axis) + 1 for axis in space.axes)
 
 
-def _enumerated(
-    points: PointSet,
-    space: FeatureSpace,
-    positives: WeightedPoints | None,
-    negatives: WeightedPoints | None,
-    limit: int,
-    seed: int,
-) -> Explanation:
-    lattice = _Lattice.of(points, space)
-    covered = lattice.rejected if negatives is None else lattice.weights(negatives)
-    seen = None if positives is None else lattice.weights(positives)
-    weight = None if seen is None else partial(lattice.sum, seen)
-    common = None if positives is None else positives.share
+def _enumerated(task: _Task) -> Explanation:
+    space, negatives = task.space, task.negatives
+    lattice = _Lattice.of(task.points, space)
     regions = list(lattice.minimal_rules())
     if any(block.whole for block in space.blocks):
         regions = _without_contained(regions)
-    stated = [sentence(space, region, lattice.grown, common) for region in regions]
+    stated = [sentence(space, region, lattice.grown, task.common) for region in regions]
+    sizes = [lattice.sum(lattice.rejected, entry.region) for entry in stated]
+    covered = sizes if negatives is None else [negatives.weight(entry.region) for entry in stated]
     proof = Proof("enumeration")
-    rules = [
-        _rule(space, entry, lattice.sum(covered, entry.region), proof, positives, weight) for entry in stated
-    ]
-    strength = [
-        (-r.covered, -lattice.sum(lattice.rejected, s.region), s.names)
-        for r, s in zip(rules, stated, strict=True)
-    ]
+    rules = [task.rule(entry, weight, proof) for entry, weight in zip(stated, covered, strict=True)]
+    strength = [(-w, -size, s.names) for w, size, s in zip(covered, sizes, stated, strict=True)]
     order = sorted(range(len(rules)), key=strength.__getitem__)
     sample = lattice.rejected_points() if negatives is None else negatives
-    sample = sample.sample(SAMPLE, np.random.default_rng(seed))
-    strongest = order[: max(STRONGEST, limit)]
-    cover = _greedy_cover(sample, [stated[i].region for i in strongest], limit)[0] if len(rules) > 1 else []
+    sample = sample.sample(SAMPLE, np.random.default_rng(task.seed))
+    strongest = order[: max(STRONGEST, task.limit)]
+    regions = [stated[i].region for i in strongest]
+    cover = _greedy_cover(sample, regions, task.limit)[0] if len(rules) > 1 else []
     first = [strongest[j] for j in cover]
     order = [*first, *(i for i in order if i not in set(first))]
     types: tuple[TypeRule, ...] = ()
     pairs = np.zeros([len(axis) for axis in space.axes], dtype=np.bool_)
     if is_label_pairs(space):
         inner = (slice(0, -1),) * 2
-        counts = None if seen is None else seen[inner]
+        counts = None if task.positives is None else task.positives.table()
         types, pairs = type_rules(space, lattice.rejected[inner] > 0, ~lattice.vacuous[inner], counts)
         rules = [
             replace(rule, implied=bool(types) and bool(pairs[_index(entry.region, pairs.shape)].all()))
             for rule, entry in zip(rules, stated, strict=True)
         ]
         order = sorted(order, key=lambda i: rules[i].implied)
-    for i in order[:limit]:
+    for i in order[: task.limit]:
         pairs[_index(stated[i].region, pairs.shape)] = True
     if negatives is None:
         total = float(lattice.rejected[(-1,) * lattice.rejected.ndim])
@@ -335,8 +332,8 @@ def _enumerated(
         rejected = float(negatives.weights[negatives.rejected].sum())
         shown = float(negatives.weights[pairs[tuple(negatives.values.T)]].sum())
         coverage = Coverage("negatives", negatives.total, rejected, rejected, shown)
-    valid = None if positives is None else positives.total
-    return Explanation(tuple(rules[i] for i in order), True, coverage, limit, valid, types)
+    valid = None if task.positives is None else task.positives.total
+    return Explanation(tuple(rules[i] for i in order), True, coverage, task.limit, valid, types)
 
 
 def _index(region: Region, shape: Sequence[int]) -> tuple[Any, ...]:
@@ -369,29 +366,18 @@ class _Lattice:
 
     @classmethod
     def of(cls, points: PointSet, space: FeatureSpace) -> _Lattice:
+        # Impossible points are no completions, so they count as rejected.
+        rejected, impossible = np.ones((2, space.size), dtype=np.bool_)
+        for flat, (accepted,) in scan([points], space):
+            rejected[flat], impossible[flat] = ~accepted, False
         shape = tuple(len(axis) for axis in space.axes)
-        rejected, impossible = np.empty(space.size, np.bool_), np.empty(space.size, np.bool_)
-        # All rows are evaluated at once, so with many rows only few points fit at a time.
-        chunk = max(1, min(2**16, 2 * MOST_NUMBERS // points.width))
-        for first in range(0, space.size, chunk):
-            flat = np.arange(first, min(first + chunk, space.size))
-            assignments = space.unravelled(flat)
-            rejected[flat] = ~points.verdicts(space, assignments)
-            impossible[flat] = ~space.possible(assignments)
         counts = (rejected & ~impossible).astype(np.float64).reshape(shape)
         return cls(
             space,
-            _extended((rejected | impossible).reshape(shape), np.all),
+            _extended(rejected.reshape(shape), np.all),
             _extended(impossible.reshape(shape), np.all),
             _extended(counts, np.sum),
         )
-
-    def weights(self, points: WeightedPoints) -> Floats:
-        """The weight of the points in each cell."""
-        shape = tuple(len(axis) for axis in self.space.axes)
-        flat = np.ravel_multi_index(tuple(points.values.T), shape)
-        counts = np.bincount(flat, points.weights, minlength=self.space.size)
-        return _extended(counts.reshape(shape), np.sum)
 
     def rejected_points(self) -> WeightedPoints:
         """The possible rejected points."""
@@ -517,40 +503,29 @@ def _greedy_cover(
     return chosen, uncovered
 
 
-def _bounded(
-    points: PointSet,
-    space: FeatureSpace,
-    positives: WeightedPoints | None,
-    negatives: WeightedPoints | None,
-    limit: int,
-    seed: int,
-) -> Explanation:
+def _bounded(task: _Task) -> Explanation:
+    points, space, negatives = task.points, task.space, task.negatives
     weights = sum(part.W.size for part in points.networks())
     if weights > MOST_WEIGHTS:
-        raise TooLarge(
-            f"explaining {weights:,} weights of a network on a domain this large is above the limit of"
-            f" {MOST_WEIGHTS:,}; learn fewer hidden units, or ask `why` of single points."
-        )
-    rng = np.random.default_rng(seed)
+        raise TooLarge(f"a network on this large domain can have {MOST_WEIGHTS:,} weights, got {weights:,}.")
+    rng = np.random.default_rng(task.seed)
     if negatives is None or not negatives.rejected.any():
-        searched = _drawn_rejected(points, space, rng, seed)
+        searched = _drawn_rejected(points, space, rng, task.seed)
     else:
         searched = negatives.take(negatives.rejected)
     basis = searched if negatives is None else negatives
     rejected = basis.take(basis.rejected)
-    gold = None if positives is None else positives.take(positives.rejected)
-    weight = None if positives is None else positives.weight
-    common = None if positives is None else positives.share
+    gold = None if task.positives is None else task.positives.take(task.positives.rejected)
     rules, inside = [], np.zeros((MOST_RULES, len(rejected)), dtype=np.bool_)
     for i, (region, rows, row) in enumerate(_strongest(points, searched, gold, rng)):
-        stated = sentence(space, region, partial(rows.grown, row), common)
+        stated = sentence(space, region, partial(rows.grown, row), task.common)
         proof = replace(rows.names[row], bound=float(rows.values.most(stated.region, row)))
         inside[i] = rejected.inside(stated.region)
-        covered = float(rejected.weights[inside[i]].sum())
-        rules.append(_rule(space, stated, covered, proof, positives, weight))
+        rules.append(task.rule(stated, float(rejected.weights[inside[i]].sum()), proof))
     named = "drawn rejected points" if negatives is None else "negatives"
-    coverage = _coverage(named, rejected, basis.total, inside, limit)
-    return Explanation(tuple(rules), False, coverage, limit, None if positives is None else positives.total)
+    coverage = _coverage(named, rejected, basis.total, inside, task.limit)
+    valid = None if task.positives is None else task.positives.total
+    return Explanation(tuple(rules), False, coverage, task.limit, valid)
 
 
 def _drawn_rejected(

@@ -92,7 +92,7 @@ def _forbidden(space: FeatureSpace, tokens: Tokens) -> tuple[Box, ...]:
             both = [*tokens[:at], Token(","), *tokens[at + len(CANNOT.split()) :]]
             return (Box.of(space, _conditions(space, both)),)
     raise InvalidInput(
-        f"expected `A needs B`, `A cannot go with B`, `{FORBID} A` or `{ALLOW} A`, found {_shown(tokens)!r}."
+        f"expected `A needs B`, `A cannot go with B`, `{FORBID} A` or `{ALLOW} A`, got {_shown(tokens)!r}."
     )
 
 
@@ -174,7 +174,7 @@ def _conditions(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
         if before is not values:
             if not isinstance(values, dict) or before.keys() & values.keys():
                 raise InvalidInput(
-                    f"{block.name!r} is named twice in one rule; write `{block.name} A or B`, or two rules."
+                    f"{block.name!r} is twice in one rule; write `{block.name} A or B`, or two rules."
                 )
             before.update(values)
     return conditions
@@ -329,8 +329,7 @@ def _column_value(space: FeatureSpace, name: str, value: str) -> tuple[str, str,
             space.column(name, value)
             return name, value, "1"
     raise InvalidInput(
-        f"{name!r} is a block of numbers, found {name}={value}; name one of them, as in"
-        f" `{space.block(name).axis_names()[0]}=1`."
+        f"{name!r} is a block of numbers: name one, as in {space.block(name).axis_names()[0]}=1."
     )
 
 
@@ -372,9 +371,7 @@ def _only_reading(
     for word, some in zip(words, places, strict=True):
         if not some:
             known = "; ".join(f"{block.name} ({', '.join(block.values[:6])})" for block in space.blocks[:6])
-            raise InvalidInput(
-                f"unknown value {word!r}; the values are those of {known}; name some of these."
-            )
+            raise InvalidInput(f"unknown value {word!r}; the values are those of {known}.")
     order = [block.name for block in space.blocks]
     for ordered in (True, False):
         readings = list(islice(_readings(places, order if ordered else None), 2))

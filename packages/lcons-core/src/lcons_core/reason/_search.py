@@ -51,9 +51,7 @@ def space_of(points: PointSet, space: FeatureSpace | None) -> FeatureSpace:
     """The space of the set, if it has one, else the given one."""
     space = points.space or space
     if space is None:
-        raise InvalidInput(
-            f"a {type(points).__name__} has no names of columns; pass space=..., or a LearnedConstraint."
-        )
+        raise InvalidInput(f"a {type(points).__name__} has no names of columns; pass the space.")
     check_width(points, space)
     return space
 

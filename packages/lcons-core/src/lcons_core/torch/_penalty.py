@@ -187,9 +187,7 @@ def _columns(x: Columns | Sequence[Columns] | None, chain: LabelChain) -> Sequen
     if x is not None:
         columns = [x] if isinstance(x, Mapping) else x
     if len(columns) != len(chain.lengths):
-        raise InvalidInput(
-            f"expected one x for each of {len(chain.lengths)} sequences, found {len(columns)}."
-        )
+        raise InvalidInput(f"expected one x for each of {len(chain.lengths)} sequences, got {len(columns)}.")
     return columns
 
 
