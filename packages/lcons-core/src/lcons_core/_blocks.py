@@ -111,7 +111,7 @@ class Block:
 def check_numbers(numbers: int, what: str, instead: str = "use fewer values or lower bounds") -> None:
     """Raises `TooLarge` if something would have more than `MAX_NUMBERS` numbers."""
     if numbers > MAX_NUMBERS:
-        raise TooLarge(f"{what} would have {numbers:,} numbers, above {MAX_NUMBERS:,}; {instead}.")
+        raise TooLarge(f"{what} would have {numbers:,} numbers, above the limit of 2^26; {instead}.")
 
 
 def one_hot(name: str, values: Iterable[str], other: bool = False) -> Block:

@@ -331,9 +331,8 @@ def negative_source(
         "perturb": bool(feature.labels),
     }
     if not fits.get(name, True):
-        raise InvalidInput(
-            f"negatives {name!r} do not fit {feature.kind!r}; use {usual_negatives(feature)!r}."
-        )
+        usual = usual_negatives(feature)
+        raise InvalidInput(f"negatives {name!r} do not fit the feature {feature.kind!r}, use {usual!r}.")
     return NEGATIVES[name](feature, instances, positives, many, seed)
 
 

@@ -380,7 +380,8 @@ def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureS
         raise InvalidInput("networks and rows have no names of columns; pass the space.")
     for other in named[1:]:
         if other != named[0]:
-            raise InvalidInput(f"expected constraints on one space, got {_difference(named[0], other)}.")
+            difference = _difference(named[0], other)
+            raise InvalidInput(f"expected constraints on the same blocks and values, got {difference}.")
     return named[0]
 
 
