@@ -25,6 +25,10 @@ from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_globa
 from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
 from lcons_decode.kernels import Ints
 
+EXACT, CHOSEN = "exact", "chosen on dev"
+ACCURACY = "test"
+# Accuracy on tokens with a window that training does not show, and on the others.
+UNSEEN, SEEN = "unseen windows", "seen windows"
 # Labellings tried per sequence under global constraints.
 BUDGET = 1000
 
