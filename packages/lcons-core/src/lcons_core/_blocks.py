@@ -66,9 +66,7 @@ class Block:
         least = 0 if self.kind is Kind.COUNT else -limit
         if not numbers or not least <= self.low < self.high <= limit:
             bounds = f"{least:g} <= low < high <= {limit:g}"
-            raise InvalidInput(
-                f"{self.kind} block {self.name!r} needs {bounds}, got {self.low!r}, {self.high!r}."
-            )
+            raise InvalidInput(f"block {self.name!r} needs {bounds}, got {self.low!r} and {self.high!r}.")
         if self.kind is Kind.REAL:
             object.__setattr__(self, "low", float(self.low) + 0.0)
             object.__setattr__(self, "high", float(self.high) + 0.0)

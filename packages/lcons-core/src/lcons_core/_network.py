@@ -333,9 +333,7 @@ def as_network(source: Given, form: str = "this form") -> Network:
     network = getattr(network, "network", network)
     if isinstance(network, RectifierNetwork | Conjunction):
         return network
-    raise InvalidInput(
-        f"{form} needs a network, a constraint or a fitted learner, got {type(source).__name__}."
-    )
+    raise InvalidInput(f"{form} needs a network or a constraint, got {type(source).__name__}.")
 
 
 def _read_only(value: ArrayLike, name: str, ndim: int) -> Floats:

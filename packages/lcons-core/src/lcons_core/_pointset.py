@@ -279,9 +279,7 @@ def as_points(source: Given, form: str) -> PointSet:
     """The set that a constraint, network, rows, simplified rows, rules or a fitted learner describes."""
     points = learned(source, form)
     if not isinstance(points, PointSet):
-        raise InvalidInput(
-            f"{form} needs a constraint, network, rows or learner, got {type(points).__name__}."
-        )
+        raise InvalidInput(f"{form} needs a constraint or a set of psi, got {type(points).__name__}.")
     return points
 
 

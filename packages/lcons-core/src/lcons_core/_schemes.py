@@ -111,9 +111,7 @@ def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
     pairs: set[tuple[str | None, str | None]] = set()
     for sequence in sequences:
         if isinstance(sequence, str):
-            raise InvalidInput(
-                f"expected lists of labels, got the string {sequence!r}; pass a list of lists."
-            )
+            raise InvalidInput(f"expected lists of labels, got the string {sequence!r:.40}.")
         labels.update(sequence)
         pairs.update(pairwise([None, *sequence, None]))
     if labels <= {OUTSIDE}:
@@ -163,9 +161,7 @@ def _constraint(scheme: Scheme, labels: tuple[str, ...]) -> LearnedConstraint:
     boxes = []
     for label in labels:
         if not scheme.fits(label):
-            raise InvalidInput(
-                f"expected {scheme.name} labels: O, or {scheme.letters} and a type; got {label!r}."
-            )
+            raise InvalidInput(f"expected {scheme.name} labels such as {scheme.letters[0]}-X, got {label!r}.")
         sides = zip(scheme.needed(label), (second, first), (first, second), strict=True)
         for allowed, block, neighbour in sides:
             if allowed is not None:

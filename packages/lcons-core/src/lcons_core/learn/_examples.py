@@ -157,9 +157,7 @@ class NegativeSource:
     def collect(self, limit: int = MAX_NEGATIVES) -> PsiRows:
         """All distinct vectors; raises `TooLarge` if `size` exceeds `limit`."""
         if self.size > limit:
-            raise TooLarge(
-                f"negatives by {self.name!r} can be {self.size:,}, above {limit:,}; sample, or reduce n."
-            )
+            raise TooLarge(f"{self.name!r} has up to {self.size:,} negatives, above the limit of {limit:,}.")
         chunks = list(self.chunks())
         if not chunks:
             raise InvalidInput(f"negatives by {self.name!r} need at least one example, found none.")

@@ -164,9 +164,7 @@ def _entries_of(tool: Tool, points: PointSet, psi: Any) -> list[Any]:
         f", a {type(e).__name__} among them" for e in entries if not is_number(e) and not tool.knows(e)
     ]
     if len(entries) != points.d or unknown:
-        raise InvalidInput(
-            f"psi needs {points.d} variables of {tool.name}, got {len(entries)}{''.join(unknown[:1])}."
-        )
+        raise InvalidInput(f"psi needs {points.d} variables, got {len(entries)}{''.join(unknown[:1])}.")
     return entries
 
 

@@ -325,9 +325,7 @@ def _inside_some(boxes: Iterable[Masks], assignments: Ints) -> Bools:
 def _outside(space: FeatureSpace, boxes: tuple[Box, ...]) -> list[Box]:
     """Boxes of all points outside `boxes`: points that differ only in the last axis share one box."""
     if space.size > MAX_ALLOWED_POINTS:
-        raise TooLarge(
-            f"allowed combinations of {space.size:,} points are too many; name forbidden combinations."
-        )
+        raise TooLarge(f"{space.size:,} points are too many to list; name forbidden combinations.")
     masks = [box.masks(space) for box in boxes]
     last: dict[tuple[int, ...], list[str]] = {}
     for assignments in space.points():

@@ -185,7 +185,7 @@ def _numbers(space: FeatureSpace, name: str, value: Any) -> dict[int, float]:
     for number in numbers.values():
         if not isinstance(number, int | float | np.number) or not block.low <= number <= block.high:
             raise InvalidInput(
-                f"{name!r} needs a number from {block.low:g} to {block.high:g}, got {number!r:.40}."
+                f"{name!r} needs a number in {block.low:g}..{block.high:g}, got {number!r:.40}."
             )
     return {space.column(name, column): float(number) for column, number in numbers.items()}
 

@@ -73,7 +73,7 @@ class Member:
         there = info.file_size - self._file.tell()
         if min(self.shape, default=0) < 0 or size != there:
             raise DamagedFile(
-                f"an array claims {self.shape!r:.60} of {self.dtype!s:.40}, but has {there:,} bytes"
+                f"an array claims {self.shape!r:.60} of {self.dtype!s:.40}, but has {there} bytes"
             )
 
         self._next = 0

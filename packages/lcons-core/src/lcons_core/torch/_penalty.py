@@ -134,9 +134,7 @@ def _expected(
     kinds = len(group.kinds)
     cells = max(kinds * L**m, W * L ** (m if kinds > 1 else m - 1))
     if cells > MAX_CELLS:
-        raise TooLarge(
-            f"{W:,} windows of {m} labels need more than {MAX_CELLS:,} cells; use smaller batches."
-        )
+        raise TooLarge(f"{W:,} windows of {m} labels are more than {MAX_CELLS:,} cells; use smaller batches.")
     with torch.no_grad():
         table = f(torch.stack([_margins(part, group) for part in parts]).amin(0))
         table = table.to(chain.unary.dtype)
