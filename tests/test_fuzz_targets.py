@@ -23,7 +23,7 @@ def loaders():
 def test_every_public_reader_has_a_target_or_a_reason(loaders):
     names = (ROOT / "tests/golden/expected/public_names.txt").read_text().split()
     readers = {name for name in names if name.rpartition(".")[2].startswith(("load", "read_"))}
-    assert set(targets.PUBLIC) == readers
+    assert readers <= set(targets.PUBLIC)
     assert {by for by in targets.PUBLIC.values() if " " not in by} <= set(loaders)
 
 

@@ -155,7 +155,8 @@ def use_provenance(path: Path) -> None:
 
     from lcons_contrib.calibrate.thresholds import learned_from
     from lcons_core import explain, iob2
-    from lcons_core.storage import dumps, parse
+    from lcons_core._document import dumps
+    from lcons_core._files import parse
     from lcons_tasks.own_data import recorded_split
 
     recorded = parse(text_of(path))
@@ -206,10 +207,10 @@ def loaders() -> dict[str, Loader]:
         load,
         one_hot,
     )
+    from lcons_core._document import dumps
     from lcons_core.features import Counts, Existence, NgramContext, Tuples
-    from lcons_core.reason import load_rules
-    from lcons_core.storage import dumps
-    from lcons_decode.files import read_labels, read_scored
+    from lcons_core.reason._rules_text import load_rules
+    from lcons_decode.files._scores import read_labels, read_scored
     from lcons_tasks.data import read_anystyle, read_columns, read_references, read_vectors
     from lcons_tasks.own_data import read_data, read_words
     from lcons_tasks.report._decoded import read_decoded
@@ -339,7 +340,7 @@ def loaders() -> dict[str, Loader]:
 
 def core_targets(space: Any) -> dict[str, Loader]:
     """The targets of lcons_core besides constraints and rules."""
-    from lcons_core.reason import read_assignment
+    from lcons_core.reason._rules_text import read_assignment
 
     recorded: dict[str, Any] = {
         "seed": 1,
@@ -360,7 +361,7 @@ def core_targets(space: Any) -> dict[str, Loader]:
 
 def decode_targets() -> dict[str, Loader]:
     """The targets of lcons_decode besides scores and programs."""
-    from lcons_decode.files import read_model
+    from lcons_decode.files._scores import read_model
 
     row = {"id": "x", "emission": [[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], "words": ["a", "b"]}
     line = json.dumps(row).encode() + b"\n"

@@ -44,15 +44,18 @@ from lcons_decode import (
     Hard,
     Soft,
     beam_search,
-    beam_search_batch,
     constrained_viterbi_batch,
     decode_batch,
 )
+from lcons_decode.chains._beam import beam_search_batch
 
 if sys.argv[1:2] != ["--lists"]:  # run by 0.1.0, too, which lacks these names
     from lcons_core import CodedColumn
-    from lcons_decode.chains import constrained_ids, lay_out, viterbi_ids
-    from lcons_decode.kernels import How, _compiled, share_rows
+    from lcons_decode import constrained_ids
+    from lcons_decode.chains._viterbi import viterbi_ids
+    from lcons_decode.chains._windows import lay_out
+    from lcons_decode.kernels import _compiled, share_rows
+    from lcons_decode.kernels._arrays import How
 
 Columns = Mapping[str, Any] | Sequence[dict[str, list[str]]]
 Sentence = tuple[dict[str, list[str]], list[str]]

@@ -29,9 +29,9 @@ import torch
 from scipy.stats import t as student
 
 from lcons_core import LearnedConstraint, iob2, learn_constraints
-from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._penalty import expected_penalty
-from lcons_decode import ChainBatch, constrained_viterbi_batch, viterbi_batch
+from lcons_core.torch import LabelChain, expected_penalty
+from lcons_decode import ChainBatch, constrained_viterbi_batch
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.chunking._corpus import load_corpus
 from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes, equally_long

@@ -11,14 +11,22 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 import lcons_core.testing
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    LearnedConstraint,
+    LiftedInequalities,
+    LinearInequalities,
+    MissingExtra,
+    RectifierNetwork,
+    TooLarge,
+    simplify,
+    to_inequalities,
+)
 from lcons_core import _theorem as theorem1
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
-from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
-from lcons_core._space import FeatureSpace, binary
-from lcons_core._theorem import LiftedInequalities, to_inequalities
-from lcons_core.reason import simplify
+from lcons_core._network import Conjunction
+from lcons_core._space import binary
 from lcons_core.testing import (
     boundary_cases,
     check_theorem1,

@@ -49,7 +49,9 @@ from lcons_core._pointset import Given
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
-from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features._feature import ConstraintFeature
+from lcons_core.features._kinds import Counts, Existence, Tuples
+from lcons_core.features._ngrams import NgramContext, NgramLabels
 
 try:
     from hypothesis import strategies as st
@@ -59,21 +61,7 @@ except ImportError:
         "lcons_core.testing needs hypothesis, which is not installed; run: pip install hypothesis."
     ) from None
 
-__all__ = [
-    "boundary_cases",
-    "check_theorem1",
-    "conjunctions",
-    "constraints",
-    "features",
-    "float_networks",
-    "float_weights",
-    "label_sequences",
-    "networks",
-    "points",
-    "spaces",
-    "structures",
-    "weights",
-]
+__all__ = ["boundary_cases", "check_theorem1", "constraints", "float_networks", "networks"]
 
 MAX_D = 10
 MAX_K = 12

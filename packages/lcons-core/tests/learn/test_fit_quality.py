@@ -8,8 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from lcons_core import ConstraintLearner, FitWarning, Recipe, RectifierNetwork
-from lcons_core._psi import SparsePsi
+from lcons_core import ConstraintLearner, FitWarning, Recipe, RectifierNetwork, SparsePsi
 from lcons_core.learn._examples import fold_labelled
 from lcons_core.learn._search import LEAST_HELD_OUT, PENALTIES, contradicts
 

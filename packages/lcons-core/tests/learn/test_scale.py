@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import ConstraintLearner
-from lcons_core._arithmetic import round_dyadic
-from lcons_core._psi import SparsePsi
+from lcons_core import ConstraintLearner, SparsePsi, round_dyadic
 from lcons_core.learn._schedule import LARGEST_COUNT, Scaling
 
 UNIT = Fraction(1, 2**20)

@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lcons_core import (
-    Conjunction,
     FeatureSpace,
     InvalidInput,
     LearnedConstraint,
@@ -19,10 +18,10 @@ from lcons_core import (
     Rules,
     Unsupported,
     compare,
+    completions,
     explain,
     integer,
     load,
-    named_rows,
     one_hot,
     real,
     save,
@@ -32,7 +31,10 @@ from lcons_core import (
     why,
 )
 from lcons_core._arithmetic import rational_dot
-from lcons_core.reason import completions, in_words, read_assignment
+from lcons_core._network import Conjunction
+from lcons_core._tables import named_rows
+from lcons_core.reason._compare import in_words
+from lcons_core.reason._rules_text import read_assignment
 from lcons_core.testing import networks, points, spaces
 
 CLINIC = FeatureSpace(

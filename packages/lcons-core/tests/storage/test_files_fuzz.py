@@ -9,14 +9,19 @@ from functools import partial
 
 import pytest
 
-from lcons_core._blocks import binary, count, one_hot
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import DamagedFile
+from lcons_core import (
+    DamagedFile,
+    FeatureSpace,
+    LearnedConstraint,
+    RectifierNetwork,
+    binary,
+    count,
+    load,
+    one_hot,
+)
+from lcons_core._document import dumps, loads
 from lcons_core._files import digest
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.storage import dumps, load, loads
 
 MUTANTS_OF_BYTES = 1500
 MUTANTS_OF_DATA = 1500

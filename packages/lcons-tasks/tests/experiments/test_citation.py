@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lcons_core import load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, load
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.apps.references import parse
 from lcons_tasks.data import CORA_FIELDS, Reference, Segment, find, read_columns

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_tasks.report import (
     Change,
     Claim,

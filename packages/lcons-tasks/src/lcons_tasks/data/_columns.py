@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TextIO
 
-from lcons_core import WORD, InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
+from lcons_core._instance import WORD
 from lcons_tasks.atomic import replacing
 from lcons_tasks.data._lines import MalformedCorpus, malformed, numbered_lines, quoted
 from lcons_tasks.data._sentence import Sentence

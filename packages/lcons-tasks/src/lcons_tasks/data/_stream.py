@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from lcons_core import WORD, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._instance import WORD
 from lcons_tasks.data._columns import Columns
 from lcons_tasks.data._lines import BLANKS, malformed, quoted
 from lcons_tasks.data.text import Token, sentences
