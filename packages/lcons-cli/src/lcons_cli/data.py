@@ -51,8 +51,7 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
 def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Download the corpus NAME from its public address into the cache.
 
-    Checksums are compared with the published ones, or with those of the first download if none are
-    published.
+    Checksums are compared with the published ones.
 
     \b
     Example:
@@ -112,7 +111,7 @@ def _described(corpus: Corpus) -> dict[str, Any]:
     from lcons_tasks.data import find
 
     paths = find(corpus.name, {corpus.name: corpus})
-    files = [{"path": file.path, "address": file.download.address} for file in corpus.files]
+    files = [{"path": file.path, "address": file.address} for file in corpus.files]
     for file, found in zip(files, paths or (), strict=False):
         file["found"] = str(found)
     # The catalog states the end of each path; the folder of all files is the part before it.

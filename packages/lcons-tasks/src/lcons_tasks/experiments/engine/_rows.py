@@ -27,6 +27,10 @@ from lcons_decode.chains._beam import beam_search_batch
 from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_decode.kernels._arrays import Ints
 
+EXACT, CHOSEN = "exact", "chosen on dev"
+ACCURACY = "test"
+# Accuracy on tokens with a window that training does not show, and on the others.
+UNSEEN, SEEN = "unseen windows", "seen windows"
 # Labellings tried per sequence under global constraints.
 BUDGET = 1000
 
