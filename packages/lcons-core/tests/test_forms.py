@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from lcons_core._errors import InvalidInput
-from lcons_core._network import RectifierNetwork
-from lcons_core._theorem import lift, most_violated
+from lcons_core import InvalidInput, RectifierNetwork, lift, most_violated
 from lcons_core.testing import conjunctions, networks, weights
 
 

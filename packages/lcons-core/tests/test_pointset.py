@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from lcons_core import (
     FeatureSpace,
     LearnedConstraint,
-    PointSet,
     RectifierNetwork,
     Rules,
     SparsePsi,
@@ -22,8 +21,9 @@ from lcons_core import (
     to_inequalities,
     why,
 )
+from lcons_core._pointset import PointSet
 from lcons_core._theorem import cut_of, rows_of
-from lcons_core.reason import Box
+from lcons_core.reason._rules import Box
 from lcons_core.reason._search import scan
 from lcons_core.testing import conjunctions, networks, spaces
 

@@ -10,11 +10,18 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from lcons_core import (
+    InvalidInput,
+    LiftedInequalities,
+    LinearInequalities,
+    MissingExtra,
+    RectifierNetwork,
+    TooLarge,
+    to_inequalities,
+)
 from lcons_core import _theorem as theorem1
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
-from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
-from lcons_core._theorem import LiftedInequalities, to_inequalities
+from lcons_core._network import Conjunction
 from lcons_core.testing import (
     boundary_cases,
     check_theorem1,

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import PRINTED, SOURCE_RELATION, SPACES, designed, printed_network
 
-from lcons_core._arithmetic import rational_dot
-from lcons_core._errors import TooLarge
-from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
-from lcons_core._theorem import (
-    RowsEstimate,
-    estimate_rows,
+from lcons_core import (
+    LinearInequalities,
+    RectifierNetwork,
+    TooLarge,
+    compare,
     most_violated,
-    row_of_subset,
     to_inequalities,
 )
-from lcons_core.reason._compare import compare
+from lcons_core._arithmetic import rational_dot
+from lcons_core._network import Conjunction
+from lcons_core._theorem import RowsEstimate, estimate_rows, row_of_subset
 from lcons_core.testing import conjunctions, networks
 
 

@@ -45,7 +45,9 @@ from lcons_core._pointset import Given
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
-from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features._feature import ConstraintFeature
+from lcons_core.features._kinds import Counts, Existence, Tuples
+from lcons_core.features._ngrams import NgramContext, NgramLabels
 from lcons_core.reason._verify import lifted_feasible
 
 try:
@@ -54,21 +56,7 @@ try:
 except ImportError:
     raise MissingExtra("lcons_core.testing needs hypothesis; run: pip install hypothesis.") from None
 
-__all__ = [
-    "boundary_cases",
-    "check_theorem1",
-    "conjunctions",
-    "constraints",
-    "features",
-    "float_networks",
-    "float_weights",
-    "label_sequences",
-    "networks",
-    "points",
-    "spaces",
-    "structures",
-    "weights",
-]
+__all__ = ["boundary_cases", "check_theorem1", "constraints", "float_networks", "networks"]
 
 MAX_D = 10
 MAX_K = 12

@@ -9,26 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._blocks import OTHER
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError, TooLarge, Unsupported
-from lcons_core._files import digest
-from lcons_core._instance import Instance
-from lcons_core._network import RectifierNetwork
-from lcons_core.features import (
-    START,
-    STOP,
-    ConstraintFeature,
-    Counts,
-    Existence,
-    NgramContext,
-    NgramLabels,
-    Scope,
-    Tuples,
-    feature_from_dict,
-    feature_kinds,
+from lcons_core import (
+    Instance,
+    InvalidInput,
+    LconsError,
+    LearnedConstraint,
+    RectifierNetwork,
+    TooLarge,
+    Unsupported,
 )
-from lcons_core.storage import dumps, loads
+from lcons_core._blocks import OTHER
+from lcons_core._document import dumps, loads
+from lcons_core._files import digest
+from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Scope, Tuples
+from lcons_core.features._kinds import feature_from_dict, feature_kinds
+from lcons_core.features._ngrams import START, STOP
 from lcons_core.testing import features, label_sequences, structures
 
 

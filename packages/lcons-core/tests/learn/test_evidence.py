@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from lcons_core import Recipe, learn_constraints
 from lcons_core.features import NgramContext, NgramLabels, Tuples
-from lcons_core.learn import EVIDENCE, refuted_by_folds, sort_negatives
-from lcons_core.learn._evidence import WindowCounts
+from lcons_core.learn._evidence import EVIDENCE, WindowCounts, refuted_by_folds, sort_negatives
 
 LABELS = ("B-X", "B-Y", "I-X", "I-Y", "O")
 

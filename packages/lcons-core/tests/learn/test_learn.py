@@ -13,10 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import Recipe, compare, explain, learn_constraints, load, save, verify
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core import (
+    InvalidInput,
+    Recipe,
+    Unsupported,
+    compare,
+    explain,
+    learn_constraints,
+    load,
+    save,
+    verify,
+)
 from lcons_core.features import Counts, NgramLabels, Tuples
-from lcons_core.learn import FEATURES, NEGATIVES
+from lcons_core.learn._examples import NEGATIVES
+from lcons_core.learn._recipe import FEATURES
 
 SENTENCES = [
     ({"word": words.split(), "pos": pos.split()}, labels.split())

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lcons_core._blocks import one_hot
-from lcons_core._space import FeatureSpace
-from lcons_core.learn._estimator import ConstraintLearner
-from lcons_core.reason._compare import compare
-from lcons_core.reason._rules import Rules
+from lcons_core import ConstraintLearner, FeatureSpace, Rules, compare, one_hot
 
 ENTITIES = ("Person", "Location", "Organization", "Other")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import ConstraintLearner
-from lcons_core._psi import SparsePsi
+from lcons_core import ConstraintLearner, SparsePsi
 from lcons_core.learn._schedule import Scaling
 
 UNIT = Fraction(1, 2**20)

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import SparsePsi
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._psi import SparsePsi
 from lcons_core.learn._examples import fold_labelled
 from lcons_core.learn._population import TAU, Batch, Member, Population, make_batches
 from lcons_core.learn._schedule import accuracy, train

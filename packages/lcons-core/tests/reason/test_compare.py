@@ -6,13 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_tables import RELATION_RELATION, designed
 
-from lcons_core._blocks import binary, one_hot
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError, TooLarge
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core.reason._compare import Outcome, compare, simplify
-from lcons_core.reason._rules import Rules
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    LconsError,
+    LearnedConstraint,
+    RectifierNetwork,
+    Rules,
+    TooLarge,
+    binary,
+    compare,
+    one_hot,
+    simplify,
+)
+from lcons_core.reason._compare import Outcome
 from lcons_core.testing import conjunctions, networks, spaces
 
 LARGE = FeatureSpace([one_hot(f"label {i}", [f"L{v}" for v in range(30)]) for i in range(6)])

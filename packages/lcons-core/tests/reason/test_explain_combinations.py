@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import RELATION_RELATION, SOURCE_RELATION
 
-from lcons_core._blocks import Requirement, binary, count, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core.reason import completions, read_assignment, why
+from lcons_core import FeatureSpace, InvalidInput, RectifierNetwork, binary, completions, count, one_hot, why
+from lcons_core._blocks import Requirement
+from lcons_core.reason._rules_text import read_assignment
 from lcons_core.testing import constraints, points
 
 LABELS = ["B", "I", "O"]

@@ -14,7 +14,7 @@ from lcons_core import (
     why,
 )
 from lcons_core._blocks import Requirement
-from lcons_core.reason import Box, forbid_boxes
+from lcons_core.reason._rules import Box, forbid_boxes
 
 PRINTED = LearnedConstraint(printed_network("source-relation"), SOURCE_RELATION)
 

@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lcons_core import (
-    Conjunction,
     FeatureSpace,
     InvalidInput,
     LearnedConstraint,
@@ -19,6 +18,7 @@ from lcons_core import (
     Rules,
     Unsupported,
     compare,
+    completions,
     explain,
     integer,
     one_hot,
@@ -29,7 +29,8 @@ from lcons_core import (
     why,
 )
 from lcons_core._arithmetic import rational_dot
-from lcons_core.reason import completions, read_assignment
+from lcons_core._network import Conjunction
+from lcons_core.reason._rules_text import read_assignment
 from lcons_core.testing import networks, points, spaces
 
 CLINIC = FeatureSpace(

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._blocks import OTHER, binary, count, one_hot
-from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core._space import FeatureSpace
-from lcons_core.reason._rules import Box, Rules, forbid_boxes, indicator
+from lcons_core import FeatureSpace, InvalidInput, Rules, Unsupported, binary, count, one_hot
+from lcons_core._blocks import OTHER
+from lcons_core.reason._rules import Box, forbid_boxes, indicator
 from lcons_core.testing import spaces
 
 SPACE = FeatureSpace(

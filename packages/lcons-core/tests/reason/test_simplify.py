@@ -6,12 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import SOURCE_RELATION, designed, printed_network
 
-from lcons_core._blocks import binary, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._network import LinearInequalities, RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core._theorem import to_inequalities
-from lcons_core.reason._compare import Reason, compare, simplify
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    LinearInequalities,
+    RectifierNetwork,
+    binary,
+    compare,
+    one_hot,
+    simplify,
+    to_inequalities,
+)
+from lcons_core.reason._compare import Reason
 from lcons_core.reason._rules import domain_equations
 from lcons_core.testing import conjunctions, networks, spaces
 

@@ -12,19 +12,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import (
+    DamagedFile,
+    FeatureSpace,
+    InvalidInput,
+    LconsError,
+    LearnedConstraint,
+    RectifierNetwork,
+    SparsePsi,
+    TooLarge,
+    iob2,
+    load,
+    one_hot,
+    save,
+)
 from lcons_core import _document as files
 from lcons_core._arithmetic import LARGEST_MAGNITUDE
-from lcons_core._blocks import one_hot
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._document import hash_psi, record, versions
-from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
+from lcons_core._document import dumps, hash_psi, loads, record, versions
 from lcons_core._files import check_plain, digest, parse, pretty
-from lcons_core._network import RectifierNetwork
-from lcons_core._psi import SparsePsi
-from lcons_core._schemes import iob2
-from lcons_core._space import FeatureSpace
 from lcons_core.features import Existence, NgramLabels, Tuples
-from lcons_core.storage import dumps, load, loads, save
 from lcons_core.testing import constraints, structures
 
 PAIRS = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))

@@ -11,15 +11,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._instance import Instance
-from lcons_core._network import RectifierNetwork
-from lcons_core._schemes import iob2
+from lcons_core import (
+    Instance,
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    TooLarge,
+    Unsupported,
+    iob2,
+)
 from lcons_core.features import Existence, NgramContext, NgramLabels
+from lcons_core.torch import LabelChain, expected_penalty
 from lcons_core.torch import _penalty as module
-from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._penalty import PENALTIES, expected_penalty
+from lcons_core.torch._penalty import PENALTIES
 
 LABELS = ("A", "B", "C")
 POS = ("DT", "NN")

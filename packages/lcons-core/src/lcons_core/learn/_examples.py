@@ -36,7 +36,9 @@ from lcons_core._instance import Instance, read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, SequenceFeature
+from lcons_core.features._feature import ConstraintFeature
+from lcons_core.features._kinds import Counts, Existence
+from lcons_core.features._ngrams import NgramContext, SequenceFeature
 
 # The columns of weights (N, 2) of examples with both labels.
 INVALID, VALID = 0, 1

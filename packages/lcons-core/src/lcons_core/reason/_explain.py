@@ -257,7 +257,7 @@ def explain_rejected(
     enumeration: int = ENUMERATION_LIMIT,
     seed: int = 0,
 ) -> Explanation:
-    """The rules that reject some of the valid parts `gold` (`lcons_core.learn.positives_of` makes them).
+    """The rules that reject some of the valid parts `gold`.
 
     >>> from lcons_core import LabelledExamples, RectifierNetwork, binary
     >>> bits = FeatureSpace([binary("bit", "abc")])

@@ -25,7 +25,7 @@ from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
 from lcons_core._types import Floats, Ints
-from lcons_core.features import NgramContext, SequenceFeature
+from lcons_core.features._ngrams import NgramContext, SequenceFeature
 from lcons_core.torch._label_chain import LabelChain
 
 MAX_CELLS = 2**27
