@@ -24,7 +24,8 @@ from timing import report
 
 from lcons_decode import viterbi_batch
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import CORA_FIELDS, CorpusNotFound, Reference, Sentence, read_references, require
+from lcons_tasks.data import CorpusNotFound, Sentence, read_references, require
+from lcons_tasks.data._references import CORA_FIELDS, Reference
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.models._chain_svm import train_chain_svm
 from lcons_tasks.models._linear_chain import LinearChain

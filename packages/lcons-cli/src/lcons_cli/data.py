@@ -16,7 +16,8 @@ import click
 from lcons_cli.options import common_options
 
 if TYPE_CHECKING:
-    from lcons_tasks.data import Corpus, FileProgress, Kept
+    from lcons_tasks.data._catalog import Corpus
+    from lcons_tasks.data._fetch import FileProgress, Kept
 
 
 commands = click.Group()

@@ -12,7 +12,8 @@ from lcons_core import load
 from lcons_core._errors import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.apps.references import parse
-from lcons_tasks.data import CORA_FIELDS, Reference, Segment, find, read_columns
+from lcons_tasks.data import find, read_columns
+from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.citation import _paper as paper
 from lcons_tasks.experiments.citation._answers import F1, answers

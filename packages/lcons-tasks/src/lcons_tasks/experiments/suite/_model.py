@@ -27,7 +27,8 @@ import numpy as np
 from lcons_core import WORD, Ints, Recipe
 from lcons_decode import ChainBatch, ChainConstraints, Hard
 from lcons_decode.chains import constrained_ids, marginals_batch, viterbi_ids
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._settings import PARTS, FitSettings
