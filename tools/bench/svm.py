@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from timing import report
 
-from lcons_decode import viterbi_batch
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import CorpusNotFound, Sentence, read_references, require
 from lcons_tasks.data._references import CORA_FIELDS, Reference

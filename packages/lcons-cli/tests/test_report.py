@@ -17,9 +17,7 @@ from made_runs import (
 )
 
 from lcons_cli.main import main
-from lcons_core import LearnedConstraint, Rules, iob2, save
-from lcons_core._blocks import one_hot
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, LearnedConstraint, Rules, iob2, one_hot, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import Constraints
 
@@ -165,7 +163,7 @@ def test_hostile_names_do_nothing(runs):
     ("spoil", "words"),
     [
         (lambda run: (run / "results.json").unlink(), "not a run, or a run that did not finish"),
-        (lambda run: (run / "document.json").write_text("{"), "expected JSON"),
+        (lambda run: (run / "document.json").write_text("{"), "is not a document"),
         (lambda run: (run / "document.json").write_text("{}"), "is not a document"),
         (lambda run: next(run.rglob("source-relation.json")).write_text("{}"), "no constraint file"),
         (lambda run: next(run.rglob("*.jsonl")).write_text("{}\n"), "expected predictions"),

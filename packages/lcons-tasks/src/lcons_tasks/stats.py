@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcons_core import Floats, Ints, InvalidInput
-from lcons_core import chunks as chunks
+from lcons_core import InvalidInput
+from lcons_core._schemes import chunks as chunks
+from lcons_core._types import Floats, Ints
 
 DRAWS = 2000
 # Draws that are in memory at once.

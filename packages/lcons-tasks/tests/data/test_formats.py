@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.data import MalformedCorpus, read_anystyle, read_references, read_roth_yih
 from lcons_tasks.data._lines import read_vectors
 from lcons_tasks.data._references import CORA_FIELDS

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lcons_core import DamagedFile, LconsError, LearnedConstraint, save
-from lcons_core.storage import open_regular, parse, replacing_folder
+from lcons_core._files import open_regular, parse
+from lcons_tasks.atomic import replacing_folder
 
 FORMAT = 1
 MAX_BYTES = 2**20

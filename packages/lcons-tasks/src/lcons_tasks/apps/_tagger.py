@@ -21,19 +21,13 @@ from functools import cached_property, lru_cache
 from operator import ne
 from typing import TypeVar
 
-from lcons_core import WORD, InvalidInput, LearnedConstraint
-from lcons_decode import (
-    DECODERS,
-    ChainBatch,
-    ChainConstraints,
-    Constraint,
-    ConstraintSet,
-    Decoding,
-    Hard,
-    Soft,
-    viterbi_batch,
-)
-from lcons_decode.chains import columns_of
+from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core._instance import WORD
+from lcons_decode import ChainBatch, ChainConstraints, Decoding, Hard, Soft
+from lcons_decode._constraints import Constraint, ConstraintSet
+from lcons_decode._scores import columns_of
+from lcons_decode._stream import DECODERS
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.models._tagger import Tagger
 
 Columns = Mapping[str, Sequence[str]]

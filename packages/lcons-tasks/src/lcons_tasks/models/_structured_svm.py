@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from lcons_core import InvalidInput
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from lcons_tasks.models._chain_svm import ChainProblem

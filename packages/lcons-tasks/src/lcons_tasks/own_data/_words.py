@@ -19,8 +19,9 @@ import contextlib
 import os
 from pathlib import Path
 
-from lcons_core import WORD, InvalidInput, LconsError
-from lcons_core.storage import parse
+from lcons_core import InvalidInput, LconsError
+from lcons_core._files import parse
+from lcons_core._instance import WORD
 from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
 from lcons_tasks.data._stream import column_layout, text_sentences

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lcons_core import InvalidInput, LconsError
-from lcons_core.storage import replacing_folder
+from lcons_core._files import replacing_folder
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import find, read_columns
 from lcons_tasks.data._catalog import cache_folder
