@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import eq
 from typing import NamedTuple
 
 import numpy as np
@@ -80,11 +81,8 @@ def cut(sentences: Sequence[Sentence], seed: int) -> tuple[list[Sentence], list[
 def accuracy(model: LinearChain, sentences: Sequence[Sentence]) -> float:
     """The share of tokens that Viterbi labels right."""
     found = viterbi_batch(model.scores([sentence.x for sentence in sentences]))
-    right = sum(
-        one == other
-        for sentence, best in zip(sentences, found, strict=True)
-        for one, other in zip(sentence.labels, best.y, strict=True)
-    )
+    pairs = zip(sentences, found, strict=True)
+    right = sum(sum(map(eq, sentence.labels, best.y)) for sentence, best in pairs)
     return right / sum(map(len, sentences))
 
 
