@@ -34,7 +34,7 @@ COMMANDS = {
     "learn-bigrams-json": "learn train.conll -o out.json -K 3 --json",
     "learn-pos": "learn train.conll -o out.json --feature pos -n 2 -K 4 --dev dev.conll",
     "learn-auto": "learn train.conll -o out.json -K auto --columns word=1,label=-1 --recipe evidence.toml",
-    "learn-several": "learn train.conll -o out.json -n 1 --feature pos -K 1,2 --seed 3 --recipe two-folds.toml",
+    "learn-several": "learn train.conll -o out.json -K 1,2 --seed 3 --recipe two-folds.toml",
     "learn-relabel": "learn train.conll -o out.json --recipe relabel.toml",
     "learn-existence": "learn train.conll -o out.json --recipe cautious.toml",
     "learn-counts": "learn train.conll -o out.json --recipe spans.toml --no-held-out",
@@ -125,7 +125,7 @@ def use_few_tagged_sentences(patch: pytest.MonkeyPatch) -> None:
     rows = [[line.split() for line in sentence.splitlines()] for sentence in lines]
     tagged = [(tuple(row[0] for row in one), tuple(row[1] for row in one)) for one in rows]
     patch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
-    patch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("a few sentences", tagged))
+    patch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a few sentences", tagged))
 
 
 def written(folder: Path) -> Iterator[str]:

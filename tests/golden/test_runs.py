@@ -64,7 +64,7 @@ def test_the_predictions_are_the_same(task: str, runs: Path, golden: Golden):
 
 
 def test_what_is_left_serves_its_command(task: str, runs: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("a sentence", TAGGED))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a sentence", TAGGED))
     command, given, expected = USES[task]
     done = lcons(*command.format(runs / task).split(), "-q", stdin=given)
     assert done.exit_code == 0, done.output

@@ -69,7 +69,7 @@ def cache(tmp_path_factory, monkeypatch):
     """One cache for all tests, in which a POS tagger is trained once."""
     folder = tmp_path_factory.getbasetemp() / "lcons-extract-cache"
     monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("a few sentences", TAGGED))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a few sentences", TAGGED))
     monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
     return folder
 

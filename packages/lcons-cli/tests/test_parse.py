@@ -86,7 +86,7 @@ def cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
     monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
     tagged = [(s.words, s.columns["pos"]) for s in SENTENCES]
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("made-up references", tagged))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("made-up references", tagged))
     monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
     return folder
 

@@ -64,7 +64,7 @@ def cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
     monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
     tagged = [(s.words, s.columns["pos"]) for s in SENTENCES]
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("made-up sentences", tagged))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("made-up sentences", tagged))
     monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
     return folder
 
@@ -211,11 +211,10 @@ def test_a_tagger_that_reads_words_imports_no_library_that_is_slow_to_load(folde
 
 
 @pytest.fixture
-def made_up_tags(monkeypatch):
+def made_up_tags():
     """A folder, too, gets its POS tagger from the made-up sentences."""
     from lcons_tasks.data.text._pos import loaded_pos_tagger
 
-    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lcons_tasks.data.text.tagged_corpus)
     loaded_pos_tagger.cache_clear()
     yield
     loaded_pos_tagger.cache_clear()

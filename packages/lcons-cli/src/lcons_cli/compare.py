@@ -15,7 +15,8 @@ from lcons_cli.options import INPUT, json_option
 from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
-    from lcons_core import Comparison, LearnedConstraint, Rules
+    from lcons_core import LearnedConstraint, Rules
+    from lcons_core.reason._compare import Comparison
 
 EXITS = {"equal": 0, "different": 1, "undecided": 3}
 
@@ -71,7 +72,8 @@ def compare(a: str, b: str, limit: int, as_json: bool) -> None:
 
 def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint | Rules]:
     """Both files; rules use the names of the other file's space."""
-    from lcons_core import InvalidInput, load, load_rules
+    from lcons_core import InvalidInput, load
+    from lcons_core.reason._rules_text import load_rules
 
     read: dict[int, LearnedConstraint | Rules] = {}
     for i, path in enumerate((a, b)):
@@ -97,8 +99,8 @@ def is_rules(path: str) -> bool:
 
 def _lines(found: Comparison, a: str, b: str) -> list[str]:
     """The outcome, and one line per witness."""
-    from lcons_core import many
-    from lcons_core.reason import in_words
+    from lcons_core._arithmetic import many
+    from lcons_core.reason._compare import in_words
 
     if found.outcome != "different":
         return [str(found)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 if TYPE_CHECKING:
-    from lcons_tasks.data.text import PosTagger, TaggedSentence, TaggerProgress
+    from lcons_tasks.data.text import PosTagger
 
 STDIN = "-"
 POS = "pos"
@@ -163,21 +163,10 @@ def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> N
 def pos_tagger() -> PosTagger:
     """The installed POS tagger, else one that is trained on the best corpus at hand and kept."""
     from lcons_cli.progress import progress
-    from lcons_tasks.data import cache_folder
-    from lcons_tasks.data.text import find_pos_tagger
+    from lcons_tasks.data.text._pos import best_pos_tagger
 
-    def corpus() -> tuple[str, list[TaggedSentence]]:
-        from lcons_tasks.data.text import tagged_corpus
-
-        say("training a POS tagger, which is kept for the next time")
-        return tagged_corpus()
-
-    with progress("training a POS tagger") as report:
-
-        def step(state: TaggerProgress) -> None:
-            report(state.done, state.total)
-
-        tagger = find_pos_tagger(corpus, cache_dir=cache_folder().parent / "pos", progress=step)
+    with progress("training a POS tagger, which is kept for the next time") as report:
+        tagger = best_pos_tagger(lambda step: report(step.done, step.total))
     say(f"POS tags by the {tagger.name}")
     return tagger
 

@@ -15,7 +15,8 @@ from lcons_cli.options import INPUT, json_option
 from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
-    from lcons_tasks.data import Corpus, Kept
+    from lcons_tasks.data._catalog import Corpus
+    from lcons_tasks.data._fetch import Kept
 
 
 @click.group()

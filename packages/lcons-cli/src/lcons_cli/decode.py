@@ -20,8 +20,8 @@ from lcons_cli.progress import Report, progress
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
-    from lcons_tasks import LabelTally
     from lcons_tasks.diagnosis import Choice
+    from lcons_tasks.stats import LabelTally
 
 GOLD = "gold"
 # The member of the first JSON object that describes what was chosen.
@@ -142,7 +142,8 @@ def decode(
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
       lcons decode dev.jsonl -c pos.json -c iob2.json --choose > chosen.conll
     """
-    from lcons_decode.files import load_constraints, read_labels, read_scored
+    from lcons_decode import load_constraints
+    from lcons_decode.files._scores import read_labels, read_scored
 
     if tabs and as_json:
         raise click.UsageError("use --tabs or --json, not both.")
@@ -151,7 +152,7 @@ def decode(
     if Path(file).is_dir():
         from lcons_cli.folders import run_folder
         from lcons_decode import Decoder
-        from lcons_decode.files import read_model
+        from lcons_decode.files._scores import read_model
 
         if labels_file is None or choose:
             raise click.UsageError("a folder needs `--labels FILE`, and no `--choose`.")
@@ -220,7 +221,7 @@ def _answers(
     source: Iterable[Scored], uses: Sequence[Hard | Soft], options: dict[str, Any], report: Report
 ) -> Iterator[tuple[Scored, Decoding]]:
     """The answers, one by one; `report` shows how many there are, and each long search."""
-    from lcons_decode import decode_scored
+    from lcons_decode._stream import decode_scored
 
     done = 0
 
@@ -237,7 +238,7 @@ def _texts(
 ) -> Generator[str, None, None]:
     """The output, sequence by sequence; each answer is added to the summary."""
     from lcons_core import InvalidInput
-    from lcons_decode.files import conll, described
+    from lcons_decode.files._answers import conll, described
 
     columns: list[str] = []
     for scored, answer in answers:
@@ -283,7 +284,7 @@ class _Summary:
         if not self.verbose:
             return
         from lcons_core import Instance
-        from lcons_decode import broken_parts
+        from lcons_decode._constraints import broken_parts
 
         for use in self.uses:
             for when, y in answers.items():
@@ -293,7 +294,7 @@ class _Summary:
                     )
 
     def _tally(self) -> LabelTally:
-        from lcons_tasks import LabelTally
+        from lcons_tasks.stats import LabelTally
 
         self.gold = self.gold or LabelTally()
         return self.gold

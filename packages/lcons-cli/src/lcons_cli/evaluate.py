@@ -65,7 +65,8 @@ def evaluate(
 
 def gold_data(path: str, form: str | None, columns: str | None) -> Structures:
     """The gold sentences in a file."""
-    from lcons_core import WORD, InvalidInput
+    from lcons_core import InvalidInput
+    from lcons_core._instance import WORD
     from lcons_tasks.own_data import Structures
 
     data = read_labelled(path, form, columns)

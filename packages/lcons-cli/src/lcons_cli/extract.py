@@ -74,7 +74,8 @@ def extract(file: str, folder: str, candidates: str, pipeline: str | None, no_co
       echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
       lcons extract --candidates spacy news.txt > relations.jsonl
     """
-    from lcons_tasks.apps import load_extractor, load_recogniser
+    from lcons_tasks.apps import load_extractor
+    from lcons_tasks.apps._candidates import load_recogniser
 
     if pipeline is not None and candidates != "spacy":
         raise click.UsageError("--spacy needs `--candidates spacy`.")
@@ -99,7 +100,7 @@ def _texts(
     tally: Tally,
 ) -> Iterator[str]:
     """The output, line by line; each answer is added to the tally."""
-    from lcons_tasks.apps import describe_extraction, extract_lines
+    from lcons_tasks.apps._extraction import describe_extraction, extract_lines
 
     tagger: PosTagger | None = None
 

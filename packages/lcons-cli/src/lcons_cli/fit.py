@@ -125,7 +125,7 @@ def fit(
       lcons fit dev.conll --scores scores.npz -o constraints
     """
     from lcons_tasks import FitSettings
-    from lcons_tasks.apps import check_tagger_folder
+    from lcons_tasks.apps._tagger_folder import check_tagger_folder
     from lcons_tasks.fitted import check_decoding_folder
 
     if scores is None:
@@ -191,7 +191,7 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tupl
 
 def _tagger(sentences: list[Sentence], texts: list[tuple[str, ...]], settings: FitSettings) -> FittedTagger:
     from lcons_tasks import fit as fit_tagger
-    from lcons_tasks.data import cache_folder
+    from lcons_tasks.data._catalog import cache_folder
 
     folder = cache_folder().parent / "fits"
     with progress("fitting") as report:
@@ -208,7 +208,7 @@ def _constraints(
     sentences: list[Sentence], file: str, settings: FitSettings
 ) -> tuple[FittedScores, list[str]]:
     """The constraints for the scores in a file, and warnings."""
-    from lcons_decode.files import read_scored
+    from lcons_decode.files._scores import read_scored
     from lcons_tasks.fitted import fit_scores
 
     with progress("choosing constraints"), opened_bytes(file) as (source, _):

@@ -72,7 +72,7 @@ def read_labelled(path: str, form: str | None, columns: str | None, valid: str |
 
 
 def _warn_of_words_as_labels(data: Data, path: str) -> None:
-    from lcons_core import WORD
+    from lcons_core._instance import WORD
     from lcons_tasks.own_data import Structures
 
     if not isinstance(data, Structures) or data.tuples:
@@ -88,7 +88,8 @@ def _warn_of_words_as_labels(data: Data, path: str) -> None:
 
 def read_sentences(path: str, form: str | None, columns: str | None) -> list[Sentence]:
     """The words and labels of a file; raises `InvalidInput` if it does not hold sentences."""
-    from lcons_core import WORD, InvalidInput
+    from lcons_core import InvalidInput
+    from lcons_core._instance import WORD
     from lcons_tasks import Sentence
     from lcons_tasks.own_data import Structures
 

@@ -19,7 +19,7 @@ from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
     from lcons_core import Recipe
-    from lcons_core.learn import Progress
+    from lcons_core.learn._estimator import Progress
     from lcons_tasks.own_data import Data, Learned
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")

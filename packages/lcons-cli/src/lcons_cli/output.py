@@ -9,7 +9,7 @@ from lcons_cli.console import write_all
 
 def write_lines(lines: Iterable[str], path: str | None) -> None:
     """Writes the lines as UTF-8 to stdout, or to a file that appears complete or not at all."""
-    from lcons_tasks import replacing
+    from lcons_core._files import replacing
 
     encoded = _encoded(lines)
     if path is None:

@@ -93,8 +93,9 @@ def _scheme(name: str, labels: tuple[str, ...]) -> LearnedConstraint:
 
 def _rules(path: str, labels: str, n: int | None, form: str | None, columns: str | None) -> LearnedConstraint:
     """The constraint of a file of rules, which use the names of a constraint or of windows of labels."""
-    from lcons_core import LearnedConstraint, load, load_rules
+    from lcons_core import LearnedConstraint, load
     from lcons_core.features import ConstraintFeature, NgramLabels
+    from lcons_core.reason._rules_text import load_rules
 
     feature: ConstraintFeature | None
     if Path(labels).suffix.lower() == ".json" and form is None:
@@ -113,7 +114,7 @@ def _rules(path: str, labels: str, n: int | None, form: str | None, columns: str
 def _labels(text: str, form: str | None, columns: str | None) -> tuple[str, ...]:
     """The labels of a list, of a file with one label per line, or of labelled data, sorted."""
     from lcons_core import InvalidInput
-    from lcons_decode.files import read_labels
+    from lcons_decode.files._scores import read_labels
     from lcons_tasks.own_data import Structures
 
     if "," in text:

@@ -30,7 +30,7 @@ from lcons_cli.options import STREAM, folder_options
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
-    from lcons_decode.chains import Columns
+    from lcons_decode._scores import Columns
     from lcons_tasks.apps import ConstrainedTagger
     from lcons_tasks.data.text import PosTagger
 
@@ -154,7 +154,7 @@ def _by_processes(jobs: int, folder: str, constrained: bool, xs: Iterable[Column
     """The answers in order, by processes that load the tagger themselves."""
     from joblib import Parallel, delayed
 
-    from lcons_tasks.apps import chunked
+    from lcons_tasks.apps._tagger import chunked
 
     calls = (delayed(_tagged)(str(Path(folder).resolve()), constrained, chunk) for chunk in chunked(xs))
     return chain.from_iterable(Parallel(jobs, batch_size=1, return_as="generator")(calls))
@@ -169,7 +169,7 @@ def _tagged(folder: str, constrained: bool, xs: list[Columns]) -> list[Decoding]
 def _contents(
     xs: Iterable[Columns], answers: Iterable[Decoding], form: str, tally: Tally
 ) -> Generator[bytes, None, None]:
-    from lcons_tasks.data import TAGGED_FORMATS
+    from lcons_tasks.data._tagged_text import TAGGED_FORMATS
 
     # Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
     errors = "backslashreplace" if form == "json" else "surrogateescape"
@@ -181,7 +181,7 @@ def _contents(
 def _inputs(tagger: ConstrainedTagger, source: Text, file: str, columns: str | None) -> Iterator[Columns]:
     """The sentences of the input with all columns that the tagger reads."""
     from lcons_core import InvalidInput
-    from lcons_tasks.data import column_layout, column_sentences, text_sentences
+    from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
 
     layout = None if columns is None else column_layout(columns)
     missing = [name for name in tagger.columns if layout is None or name not in layout.context]
@@ -199,7 +199,7 @@ def _inputs(tagger: ConstrainedTagger, source: Text, file: str, columns: str | N
 
 def _with_pos(xs: Iterator[Columns], waits: Waits) -> Iterator[Columns]:
     """The sentences with POS tags; the POS tagger is loaded only if there is a sentence."""
-    from lcons_tasks.apps import chunked
+    from lcons_tasks.apps._tagger import chunked
 
     tagger: PosTagger | None = None
     for chunk in chunked(xs, waits):

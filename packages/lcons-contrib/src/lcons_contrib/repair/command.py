@@ -44,7 +44,7 @@ def repair(
     """
     from lcons_contrib.repair.edits import repair as repair_constraint
     from lcons_core import load, save
-    from lcons_core.reason import read_assignment
+    from lcons_core.reason._rules_text import read_assignment
 
     if allow is None:
         raise click.UsageError("say whether the combination is right, --allow, or wrong, --forbid.")

@@ -102,7 +102,7 @@ class Options(RunOptions):
         flag("--n", "Short for --constraint pos:N.", kind=int, form="pos:{}"),
     )
     hidden: int = option(10, flag("--hidden", "Hidden units K of the hard constraints.", "-K", default=10))
-    beam: int = option(10, flag("--beam", "Width of the beam search.", default=10))
+    beam: int = 10
     decoders: tuple[str, ...] = option(
         DECODERS,
         flag(
