@@ -45,7 +45,6 @@ from lcons_core import (
 from lcons_core.learn import GRID
 from lcons_decode import Status
 from lcons_decode.ilp import Assignment, Program, Variable, ground_columns, solve
-from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 
 _CENTRE = 64.0
@@ -129,7 +128,6 @@ def predict(
     costs: Floats,
     *,
     form: Form | str = Form.LIFTED,
-    tell: Tell | None = None,
 ) -> Predicted:
     """The best point of each program among those that the network accepts."""
     points, infeasible = [], []
@@ -143,8 +141,6 @@ def predict(
                 f"expected a solution of program {i}, found {found.status}; use fewer hidden units."
             )
         points.append([found.values[j] for j in range(len(c))])
-        if tell is not None:
-            tell((i + 1) / len(costs), f"program {i + 1} of {len(costs)}")
     return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
 
 
