@@ -165,7 +165,7 @@ def test_hostile_names_do_nothing(runs):
     ("spoil", "words"),
     [
         (lambda run: (run / "results.json").unlink(), "not a run, or a run that did not finish"),
-        (lambda run: (run / "document.json").write_text("{"), "expected JSON"),
+        (lambda run: (run / "document.json").write_text("{"), "is not a document"),
         (lambda run: (run / "document.json").write_text("{}"), "is not a document"),
         (lambda run: next(run.rglob("source-relation.json")).write_text("{}"), "no constraint file"),
         (lambda run: next(run.rglob("*.jsonl")).write_text("{}\n"), "expected predictions"),

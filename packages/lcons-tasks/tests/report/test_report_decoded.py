@@ -167,16 +167,6 @@ def test_what_changed_is_said_to_be_right_or_wrong():
     assert document.compared == "Constraints changed 1 of 2 sequences and 3 of 5 labels."
 
 
-def test_the_gain_has_an_interval_also_of_very_many_sequences(monkeypatch):
-    kept = [decoded("PP", "YP", "YZ"), decoded("YZ", "YZ", "YZ")] * 30
-    whole = view(measured(kept)).headline.gain
-    monkeypatch.setattr("lcons_tasks.stats.MOST_DRAWN", 25)
-    pooled = view(measured(kept)).headline.gain
-    assert whole.mean == pooled.mean == pytest.approx(25)
-    assert whole.low < pooled.mean < whole.high
-    assert pooled.low < pooled.mean < pooled.high
-
-
 def test_without_gold_labels_there_is_no_accuracy():
     document = view(measured([decoded("AB", "AA"), decoded("A", "A", ())]))
     (table,) = document.sections[0].blocks

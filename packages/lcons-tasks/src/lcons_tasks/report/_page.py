@@ -161,6 +161,16 @@ def _summarised(run: Run) -> dict[str, Any]:
             "gain": None if gain is None else {"mean": gain.mean, "low": gain.low, "high": gain.high},
             "paper's corpus": document.paper_corpus is None and run.task != DECODE,
         }
+        if head.baseline is not None:
+            over = head.gain_over_baseline
+            found |= {
+                "baseline": {"name": head.baseline_is, "values": list(head.baseline.values)},
+                "gain over baseline": None
+                if over is None
+                else {"mean": over.mean, "low": over.low, "high": over.high},
+            }
+        if head.row:
+            found["row"] = head.row
     return found
 
 
