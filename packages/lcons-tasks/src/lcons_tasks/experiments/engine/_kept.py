@@ -1,11 +1,12 @@
 """Stages of a run, kept by what they depend on: the same stage with the same inputs runs only once.
 
-The name of a stage's file contains the sha256 of the stage's name, its inputs (plain data: hashes of sentences,
-settings, seed) and the versions of lcons and of the libraries that it uses. A change of code between two
-versions is not seen: set LCONS_CACHE_DIR to an empty folder after one.
+The name of a stage's file contains the sha256 of the stage's name, its inputs (plain data: hashes of
+sentences, settings, seed) and the versions of lcons and of the libraries that it uses. A change of code
+between two versions is not seen: set LCONS_CACHE_DIR to an empty folder after one.
 
-A file appears when it is complete. So an interrupted run leaves no incomplete stage, and the next run continues
-where it stopped. A stage that cannot be read is made again. Stages are pickles: keep the folder to yourself.
+A file appears when it is complete. So an interrupted run leaves no incomplete stage, and the next run
+continues where it stopped. A stage that cannot be read is made again. Stages are pickles: nobody else may
+write into their folder.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
-
-import joblib
 
 from lcons_core import LconsError
 from lcons_core.storage import replacing, versions
@@ -40,11 +39,22 @@ class Stages:
 
     @classmethod
     def of_user(cls) -> Stages:
-        """The stages in the user's cache."""
-        return cls(cache_folder().parent / "stages")
+        """The stages in the user's cache, in a folder that nobody else may write into."""
+        folder = cache_folder().parent / "stages"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(0o700)
+        except OSError as error:
+            raise LconsError(
+                f"expected a folder of your own for stages, got {str(folder)!r} ({error.strerror}); set"
+                " LCONS_CACHE_DIR to another folder."
+            ) from error
+        return cls(folder)
 
     def keep(self, name: str, inputs: Mapping[str, Any], make: Callable[[], Result]) -> Result:
         """The result of `make`, made now or read from its stage."""
+        import joblib
+
         whole = {"stage": name, "inputs": inputs, "versions": library_versions()}
         key = hashlib.sha256(json.dumps(whole, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
         path = self.folder / f"{name}-{key[:20]}.joblib"

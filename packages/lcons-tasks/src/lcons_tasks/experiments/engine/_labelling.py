@@ -4,8 +4,8 @@
 
 Spans are those of conlleval, and for strict F1 those of seqeval's strict mode for IOB2.
 
-Shared by the tasks that label sequences: a cell, the work that cells share, the record of answers, examples of
-changed sentences, and the files of a run. Models, constraints and answers are stages (`_kept.py`).
+Shared by the tasks that label sequences: a cell, the work that cells share, the record of answers, examples
+of changed sentences, and the files of a run. Models, constraints and answers are stages (`_kept.py`).
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ SHORTEST, LONGEST, EXAMPLES = 8, 25, 5
 class LabellingCell:
     """A cell with a base model, rows to fill and a beam; subclasses are frozen dataclasses.
 
-    `sample` is equal for equal training data, `place` is the name of the folder of its constraints, `spans` the
-    name of F1, and `split_by` the window by which tokens are told apart that training shows and that it does
-    not.
+    `sample` is equal for equal training data, `place` is the name of the folder of its constraints, `spans`
+    the name of F1, and `split_by` the window by which tokens are told apart that training shows and that it
+    does not.
     """
 
     base: Any

@@ -39,8 +39,8 @@ BASELINES = (TABLE, COUNTS, PENALTIES, CRF)
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of the table. `designed` gives its constraints for labels by name, if they are written by hand and
-    not learned by recipes; soft ones share one weight."""
+    """A row of the table. `designed` gives its constraints for labels by name, if they are written by hand
+    and not learned by recipes; soft ones share one weight."""
 
     name: str
     how: str

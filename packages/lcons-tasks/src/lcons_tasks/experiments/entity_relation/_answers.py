@@ -38,7 +38,7 @@ from lcons_tasks.experiments.entity_relation._constraints import (
     sentence_constraint,
     wrong_combinations,
 )
-from lcons_tasks.experiments.entity_relation._corpus import ErCorpus, load_corpus, split
+from lcons_tasks.experiments.entity_relation._corpus import ErCorpus, load_corpus, split, with_noise
 from lcons_tasks.experiments.entity_relation._measures import (
     PARTS,
     Answer,
@@ -76,7 +76,7 @@ SOME = row_of(LEARNED, f"{LEARNED} + {SENTENCE}")
 class Cell:
     """A split of a corpus, the share of its training data, the values of C to choose from, and settings of
     the training. The report shows the changes and constraints of the `first` cell. `size` is a number of
-    training sentences in place of the share (0: all)."""
+    training sentences in place of the share (0: all), and `noise` the share of wrong labels among them."""
 
     corpus: str
     split: str
@@ -86,9 +86,11 @@ class Cell:
     passes: int = PASSES
     first: bool = False
     size: int = 0
+    noise: float = 0.0
 
     def __str__(self) -> str:
         parts = [f"{self.size} sentences"] * bool(self.size) + [f"{100 * self.share:g}%"] * (self.share < 1)
+        parts += [f"{100 * self.noise:g}% wrong"] * bool(self.noise)
         return ", ".join([f"split {self.split}", *parts])
 
     @property
@@ -100,7 +102,7 @@ class Cell:
     def name(self) -> str:
         """The name of the cell in the record and of its files."""
         part = f"{self.size}sentences" if self.size else f"{100 * self.share:g}percent"
-        return f"split-{self.split}-{part}"
+        return f"split-{self.split}-{part}{f'-{100 * self.noise:g}wrong' if self.noise else ''}"
 
     def settings(self, C: float) -> SvmSettings:
         """The settings of the SVM for this C."""
@@ -140,6 +142,9 @@ def parts(cell: Cell) -> Parts:
     chosen = whole.first(cell.size) if cell.size else whole.part(cell.share)
     groups = (chosen.train, *chosen.inner, chosen.test)
     train, inner, dev, test = ([passages[i] for i in group] for group in groups)
+    if cell.noise:
+        train = with_noise(train, cell.noise, int(cell.split))
+        inner, dev = train[: len(inner)], train[len(inner) :]
     return Parts(train, inner, dev, test, tuple(chosen.test))
 
 
@@ -246,6 +251,7 @@ def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str
         "group": SEEDED if cell.seeded else cell.split,
         "share": cell.share,
         "size": cell.size,
+        "noise": cell.noise,
         "split": cell.split,
     }
     arrays = rows_with_counts(own_counts, list(rows))

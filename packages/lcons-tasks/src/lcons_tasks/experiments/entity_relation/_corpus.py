@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,8 +22,11 @@ from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import MalformedCorpus, RelationSentence, find, read_roth_yih, require
 from lcons_tasks.data._passage import (
+    ENTITIES,
     ENTITY_NAMES,
+    NO_RELATION,
     RELATION_NAMES,
+    RELATIONS,
     Labelled,
     Passage,
     hash_passages,
@@ -91,6 +94,24 @@ def split(corpus: ErCorpus, which: str) -> Split:
     order = np.random.default_rng(int(which)).permutation(len(corpus.passages)).tolist()
     first = round(TRAIN * len(order))
     return Split(tuple(order[:first]), tuple(order[first:]))
+
+
+def with_noise(passages: Sequence[Labelled], rate: float, seed: int) -> list[Labelled]:
+    """The passages with errors: each label of a candidate and of a relation is replaced with probability
+    `rate` by another label, drawn evenly; a relation may become NoRel."""
+    rng = np.random.default_rng([seed, round(1e6 * rate)])
+
+    def drawn(label: str, labels: Sequence[str]) -> str:
+        wrong, other = rng.random() < rate, int(rng.integers(1, len(labels)))
+        return labels[(labels.index(label) + other) % len(labels)] if wrong else label
+
+    found = []
+    for one in passages:
+        entities = tuple(drawn(label, ENTITIES) for label in one.entities)
+        relations = {pair: drawn(label, RELATIONS) for pair, label in one.relations.items()}
+        kept = {pair: label for pair, label in relations.items() if label != NO_RELATION}
+        found.append(replace(one, entities=entities, relations=kept))
+    return found
 
 
 def load_corpus(name: str) -> ErCorpus:

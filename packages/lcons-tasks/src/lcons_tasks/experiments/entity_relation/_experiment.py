@@ -57,7 +57,7 @@ PAPER = blocks.read_paper(__file__)
 PAPERS = "conll04"
 GRID = (C,)
 SPLITS = tuple(map(str, range(1, 11)))
-CURVE = (10, 20, 50, 100, 200)
+CURVE, NOISE = (10, 20, 50, 100, 200), (0.02, 0.05, 0.1)
 ENTITY, RELATION = "entity f1", "relation f1"
 # What is compared: a row, and the row that it is compared with.
 COMPARED = ((WITHIN, WITHOUT), (WITHIN, SEEN), (WITHIN, WEIGHED), (SOME, WITHIN))
@@ -69,8 +69,8 @@ _A_CELL, _A_SENTENCE, _A_TRIAL = 4.0, 0.01, 0.005
 @dataclass(frozen=True)
 class Options(RunOptions):
     """The options of a run; the defaults are those of a quick run. `shares` and `sizes` are the shares and
-    the numbers of training sentences of a learning curve, besides all of them; on seeded splits and with the
-    default C."""
+    the numbers of training sentences of a learning curve, besides all of them, and `noise` the shares of
+    wrong labels in them; on seeded splits and with the default C."""
 
     needed = ("splits", "grid")
 
@@ -90,22 +90,24 @@ class Options(RunOptions):
     sizes: tuple[int, ...] = option(
         (), "--size", "Number of training sentences, for a learning curve; repeat for several.", least=1
     )
+    noise: tuple[float, ...] = ()
 
     def check(self) -> None:
         if not all(0 < share <= 1 for share in self.shares) or not all(C > 0 for C in self.grid):
             raise InvalidInput(
-                f"`shares` must be above 0 and at most 1, and every C above 0: got {self.shares} and {self.grid}."
+                "`shares` must be above 0 and at most 1, and every C above 0: got"
+                f" {self.shares} and {self.grid}."
             )
         self.at_least(sizes=1, passes=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
-        """A run of one or two minutes; with `full`, ten seeded splits, the published splits and a learning
-        curve."""
+        """A run of one or two minutes; with `full`, ten seeded splits, the published splits, a learning curve
+        and errors in the training data."""
         name = corpus_named(corpus, PAPERS)
         if not full:
             return cls(name)
-        return cls(name, (*SPLITS, *loaded(name).published), sizes=CURVE)
+        return cls(name, (*SPLITS, *loaded(name).published), sizes=CURVE, noise=NOISE)
 
 
 class EntityRelation(Experiment[Options, Cell]):
@@ -133,7 +135,7 @@ class EntityRelation(Experiment[Options, Cell]):
         ]
         default = (C,) if C in options.grid or len(options.grid) > 1 else options.grid
         other: list[dict[str, Any]] = [{"share": share} for share in options.shares if share < 1]
-        other += [{"size": size} for size in options.sizes]
+        other += [{"size": size} for size in options.sizes] + [{"noise": noise} for noise in options.noise]
         return whole + [
             replace(cell, grid=default, first=False, **changed)
             for changed in other
@@ -194,13 +196,17 @@ class EntityRelation(Experiment[Options, Cell]):
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: results by the constraints in training and in prediction."""
-        parts = record.by("group", "share", "size")
+        clean = Record(tuple(cell for cell in record.cells if not cell.at.get("noise")), record.facts)
+        noisy = sorted(record.where(group=SEEDED, share=1.0, size=0).by("noise").items())
+        parts = clean.by("group", "share", "size")
         seeded = sorted((own for (name, *_), own in parts.items() if name == SEEDED), key=_trained_on)
         return render(
             self,
             record.facts["corpus"]["name"],
             options=options,
             record=record,
+            clean=clean,
+            by_noise={f"{blocks.percent(noise)} wrong": own for noise, own in noisy},
             whole=next(iter(parts.values())),
             by_size={f"{_trained_on(own)} sentences": own for own in seeded},
             places={f"{name}, {_trained_on(own):,} sentences": own for (name, *_), own in parts.items()},
