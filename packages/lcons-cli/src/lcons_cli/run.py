@@ -88,6 +88,12 @@ def _kind(hint: Any) -> tuple[type, bool]:
     return (get_args(hint)[0], True) if get_origin(hint) is tuple else (hint, False)
 
 
+def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
+    """The values of the fields whose flags were given."""
+    names = {field.name for field in fields(options)}
+    return {name: value for name, value in given.items() if name in names and value not in (None, ())}
+
+
 def run(
     experiment: Any,
     full: bool,
@@ -102,8 +108,7 @@ def run(
     from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, run, write_run
     from lcons_tasks.report import to_terminal
 
-    stated = {name: value for name, value in given.items() if value is not None and value != ()}
-    options = experiment.options.chosen(stated, full)
+    options = experiment.options.chosen(values(experiment.options, given), full)
     check_writable(out)
     kept = Stages.of_user()
     foretell(experiment.seconds(options), jobs, quiet)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from lcons_core._errors import LconsError
+from lcons_core import LconsError
 from lcons_tasks.experiments import EXPERIMENTS
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine import _kept

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import iob2, save
-from lcons_core._errors import InvalidInput
-from lcons_decode import ChainScores, Scored, decode_scored
-from lcons_decode.files import described
+from lcons_core import InvalidInput, iob2, save
+from lcons_decode import ChainScores, Scored
+from lcons_decode._stream import decode_scored
+from lcons_decode.files._answers import described
 from lcons_tasks.report import Table, read_runs, report_page
 from lcons_tasks.report._decoded import Decoded, is_decoded, read_decoded
 from lcons_tasks.report._measures import document_of, measured

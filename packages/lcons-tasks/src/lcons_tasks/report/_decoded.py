@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import InvalidInput
-from lcons_core.storage import open_regular, unique_keys
-from lcons_decode.files import NO_LABEL, WORDS
+from lcons_core._files import open_regular, unique_keys
+from lcons_decode._scores import WORDS
+from lcons_decode.files._answers import NO_LABEL
 
 GOLD = "gold"
 # The name of the task of such files.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import DamagedFile, InvalidInput, load
-from lcons_core.storage import FORMAT as CONSTRAINT_FORMAT
+from lcons_core._document import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.report._decoded import DECODE, is_decoded
 from lcons_tasks.report._document import Constraints, Document, Facts, Section, Sentences
 from lcons_tasks.report._measures import decoded_document

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 from lcons_core import Recipe
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.chunking._constraints import (
     DEFAULT_WEIGHTS,

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lcons_core import LconsError
-from lcons_core.storage import replacing, versions
+from lcons_core._document import versions
+from lcons_tasks.atomic import replacing
 from lcons_tasks.data._catalog import cache_folder
 
 # The libraries whose versions are in results.json.

@@ -19,9 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lcons_core import Bools, Instance, LearnedConstraint, Recipe, save
+from lcons_core import Instance, LearnedConstraint, Recipe, save
+from lcons_core._types import Bools
 from lcons_decode import ChainBatch
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data import Sentence, hash_sentences
 from lcons_tasks.experiments.engine._baselines import (

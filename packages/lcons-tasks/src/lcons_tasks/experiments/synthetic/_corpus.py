@@ -31,7 +31,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Floats, InvalidInput, LconsError, frozen
+from lcons_core import InvalidInput, LconsError
+from lcons_core._arithmetic import frozen
+from lcons_core._types import Floats
 from lcons_decode import Status
 from lcons_decode.ilp import Program, Row, Sense, Variable, solve
 
