@@ -112,7 +112,7 @@ def predict(
     return np.array([index[label] for answer in found for label in answer.y], dtype=np.int64)
 
 
-def compile_kernels() -> None:
+def compile_kernels(hows: Sequence[str] = ("soft", "exact", "beam", "viterbi")) -> None:
     """Decodes a few words in each way, so that the kernels are compiled once and cached on disk.
 
     numba compiles a kernel anew for each kind of arguments, so these are of the same kinds as those of a run:
@@ -126,6 +126,6 @@ def compile_kernels() -> None:
     for contexts in (("X", "Y"), ("X", "Y", "X")):
         T, ends = len(contexts), np.array([0, len(contexts)])
         batch = ChainBatch(np.zeros((T, 3)), ends, np.zeros((3, 3)), np.zeros(3), np.zeros(3), labels)
-        for how in ("soft", "exact", "beam", "viterbi"):
+        for how in hows:
             use = Soft(rule, 1.0) if how == "soft" else Hard(rule)
             predict(TableRow(how, how), [use], batch, [{feature.column: contexts}], beam=2)
