@@ -16,8 +16,7 @@ from click.testing import CliRunner
 
 from lcons_cli.contributed import IN_CONTRIB
 from lcons_cli.main import main
-from lcons_core import iob2, learn_constraints
-from lcons_core._errors import LconsError
+from lcons_core import LconsError, iob2, learn_constraints
 from lcons_decode import Hard
 from lcons_tasks.apps._extractor import Extractor
 from lcons_tasks.apps._tagger import ConstrainedTagger

@@ -18,9 +18,13 @@ from soaking import chains, files, graphs, oracle, programs, run, sets  # noqa: 
 from soaking.families import FAMILIES  # noqa: E402
 from soaking.run import Soak  # noqa: E402
 
-from lcons_core import Comparison, Explanation, RectifierNetwork  # noqa: E402
-from lcons_core._network import LinearInequalities  # noqa: E402
-from lcons_core.reason import Box, Outcome  # noqa: E402
+from lcons_core import (  # noqa: E402
+    Explanation,
+    LinearInequalities,
+    RectifierNetwork,
+)
+from lcons_core.reason._compare import Comparison, Outcome  # noqa: E402
+from lcons_core.reason._rules import Box  # noqa: E402
 from lcons_decode import Status  # noqa: E402
 
 CASES = 15

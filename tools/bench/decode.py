@@ -26,9 +26,9 @@ from torchcrf import CRF
 
 from lcons_core import CodedColumn, LearnedConstraint, Recipe, RectifierNetwork
 from lcons_core.features import NgramContext
-from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Soft
-from lcons_decode.chains import constrained_ids, viterbi_ids
-from lcons_decode.kernels import How
+from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Soft, constrained_ids
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_decode.kernels._arrays import How
 
 Columns = Mapping[str, Any] | Sequence[dict[str, list[str]]]
 Sentence = tuple[dict[str, list[str]], list[str]]

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from timing import report
 
-from lcons_decode import viterbi_batch
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import CORA_FIELDS, CorpusNotFound, Reference, Sentence, read_references, require
 from lcons_tasks.data.text._tokens import reference_tokens

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork
+from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core._network import Conjunction
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels
 from lcons_decode import (
     ChainConstraints,
@@ -39,12 +40,12 @@ from lcons_decode import (
     decode_batch,
     decode_global,
     decode_lagrangian,
-    decode_scored,
     forbidden_ngrams,
     marginals,
     nbest,
-    viterbi_batch,
 )
+from lcons_decode._stream import decode_scored
+from lcons_decode.chains._viterbi import viterbi_batch
 from soaking import draws, oracle
 from soaking.oracle import Labelling
 from soaking.tally import TOLERANCE, Tally

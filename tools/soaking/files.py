@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from lcons_core import LearnedConstraint, load
-from lcons_core.storage import dumps, loads
-from lcons_decode.files import read_scored
+from lcons_core._document import dumps, loads
+from lcons_decode.files._scores import read_scored
 from soaking import draws, oracle
 from soaking.chains import feature_of, network_of, scores_of
 from soaking.sets import dense, space_of

@@ -19,7 +19,8 @@ from typing import Any
 
 import highspy
 
-from lcons_core import Form, LearnedConstraint
+from lcons_core import LearnedConstraint
+from lcons_core._theorem import Form
 from lcons_decode import Status
 from lcons_decode.ilp import decode_ilp
 from lcons_decode.ilp._files import constraint_model

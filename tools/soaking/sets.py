@@ -30,6 +30,7 @@ from lcons_core import (
     LinearInequalities,
     Rules,
     compare,
+    completions,
     explain,
     parse_rules,
     simplify,
@@ -37,7 +38,9 @@ from lcons_core import (
     verify,
     why,
 )
-from lcons_core.reason import Box, Outcome, completions, rules_text
+from lcons_core.reason._compare import Outcome
+from lcons_core.reason._rules import Box
+from lcons_core.reason._rules_text import rules_text
 from soaking import draws, oracle
 from soaking.chains import network_of
 from soaking.oracle import Networks, Point, value_at

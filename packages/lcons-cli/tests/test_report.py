@@ -17,9 +17,7 @@ from made_runs import (
 )
 
 from lcons_cli.main import main
-from lcons_core import LearnedConstraint, Rules, iob2, save
-from lcons_core._blocks import one_hot
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, LearnedConstraint, Rules, iob2, one_hot, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import Constraints
 

@@ -19,7 +19,8 @@ from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.progress import waiting, working
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint, OnProgress
+    from lcons_core import LearnedConstraint
+    from lcons_core._types import OnProgress
     from lcons_tasks.diagnosis import Predictions
     from lcons_tasks.own_data import Data
 

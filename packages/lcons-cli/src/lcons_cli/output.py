@@ -23,7 +23,8 @@ _NAMED = 6
 
 def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     """The size and origin of a constraint in words: hidden units, columns, points, rows of its forms."""
-    from lcons_core import Form, estimate_form, many
+    from lcons_core._arithmetic import many
+    from lcons_core._theorem import Form, estimate_form
     from lcons_tasks.own_data import recorded_split
 
     space, network = constraint.space, constraint.network

@@ -32,7 +32,7 @@ from lcons_cli.streams import Text, Waits
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
-    from lcons_decode.chains import Columns
+    from lcons_decode._scores import Columns
     from lcons_tasks.apps import ConstrainedTagger
     from lcons_tasks.data.text import PosTagger
 

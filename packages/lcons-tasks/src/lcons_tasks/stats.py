@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcons_core import Floats, Ints
-from lcons_core import chunks as chunks
+from lcons_core._schemes import chunks as chunks
+from lcons_core._types import Floats, Ints
 
 __all__ = [
     "DRAWS",

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import lcons_tasks.apps._tagger as tagging
 import lcons_tasks.apps.references as module
-from lcons_core import learn_constraints
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, learn_constraints
 from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.apps.references import ParsedReference, Span, parse, to_tagged

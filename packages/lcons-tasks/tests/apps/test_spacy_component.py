@@ -13,8 +13,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.util import raise_error
 
-from lcons_core import iob2, learn_constraints
-from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_core import DamagedFile, InvalidInput, iob2, learn_constraints
 from lcons_decode import Hard, Soft, forbidden_ngrams
 from lcons_tasks import FitSettings, fit
 from lcons_tasks.apps import ConstrainedTagger, load_constrained_tagger

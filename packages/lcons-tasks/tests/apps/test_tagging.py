@@ -8,16 +8,10 @@ import pytest
 
 import lcons_tasks.apps._model_folder as folder_module
 import lcons_tasks.apps._tagger as module
-from lcons_core import iob2, learn_constraints
-from lcons_core._errors import DamagedFile, InvalidInput, LconsError
-from lcons_decode import (
-    Hard,
-    Soft,
-    Status,
-    beam_search_batch,
-    constrained_viterbi_batch,
-    viterbi_batch,
-)
+from lcons_core import DamagedFile, InvalidInput, LconsError, iob2, learn_constraints
+from lcons_decode import Hard, Soft, Status, constrained_viterbi_batch
+from lcons_decode.chains._beam import beam_search_batch
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear

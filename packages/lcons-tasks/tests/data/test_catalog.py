@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.data import CATALOG, CorpusNotFound, MalformedCorpus, add, find, require
 from lcons_tasks.data._fetch import UNPACK
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_core.features import NgramContext
 from lcons_tasks.data import (
     CONLL2000,

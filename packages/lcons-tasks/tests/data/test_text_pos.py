@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_tasks.data.text import TaggerNotFound, find_pos_tagger
 from lcons_tasks.data.text import _pos as pos_module
 

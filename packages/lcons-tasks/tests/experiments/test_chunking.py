@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.data import find
 from lcons_tasks.experiments.chunking import _grid as tuning

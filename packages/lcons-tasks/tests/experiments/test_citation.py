@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.apps.references import parse
 from lcons_tasks.data import CORA_FIELDS, Reference, Segment, find

@@ -7,8 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lcons_core import load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, load
 from lcons_decode import RelationRules, RelationScores, decode_relations
 from lcons_decode._relations import relation_ids
 from lcons_tasks.data import MalformedCorpus, Relation, RelationSentence, find

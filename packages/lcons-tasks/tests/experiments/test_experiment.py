@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_tasks.experiments import EXPERIMENTS
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine import _kept

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import load
-from lcons_core._errors import DamagedFile
-from lcons_core._network import RectifierNetwork
+from lcons_core import DamagedFile, RectifierNetwork, load
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._run import run, write_run
 from lcons_tasks.experiments.synthetic._corpus import (
@@ -186,7 +184,7 @@ def test_recovery_of_the_hidden_rows_themselves_is_whole():
 
 
 def test_an_optimum_that_cannot_be_is_refused():
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     with pytest.raises(LconsError, match="use another seed"):
         optimum(np.array([1.0]), np.array([[1.0]]), np.array([2.0]))

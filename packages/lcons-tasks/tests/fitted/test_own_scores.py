@@ -5,9 +5,7 @@ import pytest
 from made_up_drugs import corpus
 
 from lcons_core import InvalidInput
-from lcons_decode import ChainScores, Hard, Scored, Soft
-from lcons_decode.chains import constrained_viterbi, viterbi
-from lcons_decode.files import load_constraints
+from lcons_decode import ChainScores, Hard, Scored, Soft, constrained_viterbi, load_constraints, viterbi
 from lcons_tasks import LinearSettings
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted import fit_scores

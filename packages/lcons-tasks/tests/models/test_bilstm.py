@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_decode import viterbi_batch
+from lcons_core import InvalidInput, LconsError
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._bilstm_crf import Dropout, Sizes, equally_long
 from lcons_tasks.models._crf_trainer import BilstmSettings, _Adam, train_bilstm

@@ -5,8 +5,8 @@ from math import log
 import numpy as np
 import pytest
 
-from lcons_decode import ChainScores
-from lcons_decode.chains import marginals, marginals_batch
+from lcons_decode import ChainScores, marginals
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models import (
     CodedKeys,

@@ -15,8 +15,8 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from lcons_core._errors import DamagedFile, LconsError, MissingExtra
-from lcons_decode.chains import marginals_batch
+from lcons_core import DamagedFile, LconsError, MissingExtra
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models import CodedKeys, ConsistentChain, cluster_words
 from lcons_tasks.models import consistent as agree

@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork, save
-from lcons_core._blocks import binary, count, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import Instance
-from lcons_core._space import FeatureSpace
+from lcons_core import (
+    FeatureSpace,
+    Instance,
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    binary,
+    count,
+    one_hot,
+    save,
+)
 from lcons_core.features import NgramContext, NgramLabels
 from lcons_tasks.data._passage import ENTITIES, RELATIONS
 from lcons_tasks.experiments.entity_relation._constraints import DESIGNED, designed

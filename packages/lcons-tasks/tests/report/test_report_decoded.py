@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import iob2, save
-from lcons_core._errors import InvalidInput
-from lcons_decode import ChainScores, Scored, decode_scored
-from lcons_decode.files import described
+from lcons_core import InvalidInput, iob2, save
+from lcons_decode import ChainScores, Scored
+from lcons_decode._stream import decode_scored
+from lcons_decode.files._answers import described
 from lcons_tasks.report import Table, read_runs, report_page
 from lcons_tasks.report._decoded import decoded_document, is_decoded, read_decoded
 from lcons_tasks.report._predictions import read_predictions
@@ -120,7 +120,7 @@ def test_damaged_labels_are_one_sentence(tmp_path, line):
 IOB = st.lists(st.sampled_from(["B-X", "I-X", "B-Y", "I-Y", "O"]), min_size=1, max_size=6)
 
 
-@given(st.lists(IOB.flatmap(lambda y: st.tuples(*[st.permutations(y)] * 3)), min_size=1, max_size=5))
+@given(drawn=st.lists(IOB.flatmap(lambda y: st.tuples(*[st.permutations(y)] * 3)), min_size=1, max_size=5))
 def test_figures_are_those_of_the_metrics(drawn, tmp_path_factory):
     path = write(tmp_path_factory.mktemp("drawn") / "labels", *(decoded(*one) for one in drawn))
     rows = rows_of(decoded_document(path))

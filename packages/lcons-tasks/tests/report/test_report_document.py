@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.report import (
     Change,
     Claim,

@@ -4,9 +4,16 @@ import re
 
 import pytest
 
-from lcons_core import LearnedConstraint, RectifierNetwork, Rules, explain, save
-from lcons_core._blocks import binary, one_hot
-from lcons_core._space import FeatureSpace
+from lcons_core import (
+    FeatureSpace,
+    LearnedConstraint,
+    RectifierNetwork,
+    Rules,
+    binary,
+    explain,
+    one_hot,
+    save,
+)
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import _rules as rules
 from lcons_tasks.report import read_runs, report_page

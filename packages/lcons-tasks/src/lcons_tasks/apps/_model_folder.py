@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from lcons_core import DamagedFile, LconsError, LearnedConstraint, save
-from lcons_core.storage import parse
+from lcons_core._files import parse
 from lcons_tasks.atomic import replacing_folder
 
 FORMAT = 1

@@ -22,21 +22,14 @@ from operator import ne
 
 import numpy as np
 
-from lcons_core import WORD, InvalidInput, LearnedConstraint
-from lcons_decode import (
-    DECODERS,
-    ChainBatch,
-    ChainConstraints,
-    Constraint,
-    ConstraintSet,
-    Decoding,
-    Hard,
-    Soft,
-    Status,
-    viterbi_batch,
-)
-from lcons_decode.chains import columns_of, constrained_ids, viterbi_ids
-from lcons_decode.kernels import How, Ints
+from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core._instance import WORD
+from lcons_decode import ChainBatch, ChainConstraints, Decoding, Hard, Soft, Status, constrained_ids
+from lcons_decode._constraints import Constraint, ConstraintSet
+from lcons_decode._scores import columns_of
+from lcons_decode._stream import DECODERS
+from lcons_decode.chains._viterbi import viterbi_batch, viterbi_ids
+from lcons_decode.kernels._arrays import How, Ints
 from lcons_tasks.models._tagger import Tagger
 
 Columns = Mapping[str, Sequence[str]]

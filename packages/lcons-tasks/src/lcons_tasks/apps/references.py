@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
-from lcons_core import OUTSIDE, WORD, CodedColumn, InvalidInput
+from lcons_core import CodedColumn, InvalidInput
+from lcons_core._instance import WORD
+from lcons_core._schemes import OUTSIDE
 from lcons_decode import Status
 from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape

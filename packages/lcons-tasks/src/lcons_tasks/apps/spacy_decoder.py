@@ -92,7 +92,7 @@ class LconsDecoder(Pipe):
     def constraints(self) -> "list[Hard | Soft]":
         """The constraints of the files, without the rules of the label scheme."""
         if self._read is None:
-            from lcons_decode.files import load_constraints
+            from lcons_decode import load_constraints
 
             self._read = load_constraints(self.files)
         return self._read
@@ -206,7 +206,7 @@ class LconsDecoder(Pipe):
     def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> "LconsDecoder":
         """Reads the constraints in that folder."""
         from lcons_core import DamagedFile, load
-        from lcons_core.storage import parse
+        from lcons_core._files import parse
         from lcons_decode import Hard, Soft
 
         folder = Path(path)

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TextIO
 
-from lcons_core import WORD, InvalidInput, LconsError
-from lcons_core.storage import replacing
+from lcons_core import InvalidInput, LconsError
+from lcons_core._files import replacing
+from lcons_core._instance import WORD
 from lcons_tasks.data._lines import malformed, numbered_lines, quoted
 from lcons_tasks.data._sentence import Sentence
 

@@ -25,7 +25,7 @@ from typing import IO, Any, BinaryIO
 from urllib.parse import urljoin, urlsplit
 
 from lcons_core import InvalidInput, LconsError
-from lcons_core.storage import replacing
+from lcons_core._files import replacing
 from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, cache_folder, entry
 from lcons_tasks.data._lines import FetchFailed, MalformedCorpus, unreadable
 

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lcons_core import WORD, Instance, InvalidInput
+from lcons_core import Instance, InvalidInput
+from lcons_core._instance import WORD
 
 
 @dataclass(frozen=True)

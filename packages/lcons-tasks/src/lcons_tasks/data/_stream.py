@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from lcons_core import WORD, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._instance import WORD
 from lcons_tasks.data._columns import Columns, column_rows
 from lcons_tasks.data._lines import BLANKS
 from lcons_tasks.data.text import Token, sentences

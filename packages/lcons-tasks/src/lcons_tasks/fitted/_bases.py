@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from lcons_core import WORD
+from lcons_core._instance import WORD
 from lcons_decode import ChainBatch
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._settings import BILSTM, TOKEN

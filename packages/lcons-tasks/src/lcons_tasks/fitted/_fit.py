@@ -24,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Ints, InvalidInput, Recipe, bilou, bioes, detect_scheme, iob2
-from lcons_core.learn import EVIDENCE
+from lcons_core import InvalidInput, Recipe, bilou, bioes, detect_scheme, iob2
+from lcons_core._types import Ints
+from lcons_core.learn._evidence import EVIDENCE
 from lcons_decode import ChainBatch, Hard
-from lcons_decode.chains import marginals_batch
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base

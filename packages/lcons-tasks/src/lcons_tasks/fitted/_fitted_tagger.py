@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lcons_core import Ints, explain
+from lcons_core import explain
+from lcons_core._types import Ints
 from lcons_decode import Decoding, Hard, Soft
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence

@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.optim.adam import adam
 
 from lcons_core import InvalidInput
-from lcons_decode.chains import viterbi_ids
+from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes, equally_long, one_thread
 from lcons_tasks.models._word_vectors import WordVectors

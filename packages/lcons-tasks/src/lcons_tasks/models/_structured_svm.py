@@ -27,7 +27,7 @@ from typing import Protocol
 import numpy as np
 
 from lcons_core import InvalidInput
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 
 
 class Problem(Protocol):

@@ -19,8 +19,9 @@ import contextlib
 import os
 from pathlib import Path
 
-from lcons_core import WORD, InvalidInput, LconsError
-from lcons_core.storage import parse
+from lcons_core import InvalidInput, LconsError
+from lcons_core._files import parse
+from lcons_core._instance import WORD
 from lcons_tasks.data import Columns, column_layout, read_columns, text_sentences
 from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
 from lcons_tasks.own_data._data import Structures

@@ -13,19 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core import (
-    FeatureSpace,
-    Floats,
-    Form,
-    LearnedConstraint,
-    LinearInequalities,
-    SimplifiedRows,
-    estimate_form,
-    estimate_rows,
-    many,
-    simplify,
-    to_inequalities,
-)
+from lcons_core import FeatureSpace, LearnedConstraint, LinearInequalities, simplify, to_inequalities
+from lcons_core._arithmetic import many
+from lcons_core._theorem import Form, estimate_form, estimate_rows
+from lcons_core._types import Floats
+from lcons_core.reason._compare import SimplifiedRows
 from lcons_tasks.report._document import Table
 
 LEVELS = 5

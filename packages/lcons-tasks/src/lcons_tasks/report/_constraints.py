@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lcons_core import Ints, LearnedConstraint, load
-from lcons_core.reason import ENUMERATION_LIMIT
+from lcons_core import LearnedConstraint, load
+from lcons_core._types import Ints
+from lcons_core.reason._search import ENUMERATION_LIMIT
 from lcons_tasks.report._document import Constraints
 from lcons_tasks.report._predictions import gold_parts, read_predictions
 from lcons_tasks.report._run import Run

@@ -24,8 +24,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lcons_core import InvalidInput
-from lcons_core.storage import open_regular
-from lcons_decode.files import NO_LABEL
+from lcons_core._files import open_regular
+from lcons_decode.files._answers import NO_LABEL
 from lcons_tasks.report._document import (
     Block,
     Document,

@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, Instance, Ints, InvalidInput, LconsError, LearnedConstraint
+from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
+from lcons_core._instance import WORD
+from lcons_core._types import Ints
 from lcons_core.features import ConstraintFeature
 from lcons_decode import Status
 from lcons_tasks.data import read_columns

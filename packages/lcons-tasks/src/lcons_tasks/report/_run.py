@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lcons_core import DamagedFile, InvalidInput, load
-from lcons_core.storage import FORMAT as CONSTRAINT_FORMAT
+from lcons_core._document import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.report._decoded import DECODE, decoded_document, is_decoded
 from lcons_tasks.report._document import Constraints, Document, Facts, Section
 from lcons_tasks.report._rules import without_evidence

@@ -19,9 +19,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lcons_core import Bools, LearnedConstraint, Recipe, save
+from lcons_core import LearnedConstraint, Recipe, save
+from lcons_core._types import Bools
 from lcons_decode import ChainBatch
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._jobs import Piece, Tell
