@@ -128,7 +128,7 @@ def fit(
       lcons fit dev.conll --scores scores.npz -o constraints
     """
     from lcons_tasks import FitSettings
-    from lcons_tasks.apps import check_tagger_folder
+    from lcons_tasks.apps._tagger_folder import check_tagger_folder
     from lcons_tasks.fitted import check_decoding_folder
 
     say: Say = say_nothing if quiet else say_on_stderr
@@ -189,7 +189,7 @@ def _tagger(
 ) -> tuple[FittedTagger, list[str]]:
     """The tagger, and warnings."""
     from lcons_tasks import fit as fit_tagger
-    from lcons_tasks.data import cache_folder
+    from lcons_tasks.data._catalog import cache_folder
 
     with fitting(say) as progress:
         found = fit_tagger(sentences, texts, settings, kept=cache_folder().parent / "fits", progress=progress)

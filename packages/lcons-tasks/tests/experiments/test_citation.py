@@ -9,7 +9,8 @@ import pytest
 from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.apps.references import parse
-from lcons_tasks.data import CORA_FIELDS, Reference, Segment, find
+from lcons_tasks.data import find
+from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.citation._constraints import (
     ALL,

@@ -24,7 +24,8 @@ from lcons_core._types import Bools
 from lcons_decode import ChainBatch
 from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.atomic import replacing_folder
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.experiments.engine._baselines import (
     WindowScores,
     baseline_scores,
