@@ -148,7 +148,7 @@ def test_damaged_labels_are_one_sentence_and_write_nothing(runs):
         done = report("runs/er", "labels.jsonl" if spoil is None else spoil.name)
         assert done.exit_code == 2
         assert done.stderr.count("\n") == 1
-        assert "write it again with `lcons decode --json`" in done.stderr
+        assert "is not from `lcons decode --json`" in done.stderr
         assert not (runs / "report.html").exists()
 
 

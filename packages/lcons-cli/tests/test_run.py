@@ -39,7 +39,7 @@ def test_a_run_ends_with_a_summary_that_says_what_was_compared_and_where_the_pag
     assert lines[-2] == f"Full report: {cache / 'run/report.html'}"
     assert lines[-1].startswith("Next, with your own data: lcons fit ")
     assert done.stderr.startswith("lcons: about ")
-    assert "lcons: decoding: 1 of 1" in done.stderr
+    assert "lcons: filling cells: 1 of 1" in done.stderr
     report = (cache / "run/report.md").read_text()
     assert "bundled, the bundled mini corpus" in report
     assert "soft pos-1+2" in report
@@ -68,7 +68,7 @@ main()
 
 def test_a_run_that_is_stopped_goes_on_and_gives_the_same_result(cache, monkeypatch):
     """Two seeds; the first process gets Ctrl-C when its first stage is kept."""
-    brief = ["--n", "1", "-K", "2", "--decoder", "constrained-search", "--jobs", "1"]
+    brief = ["--decoder", "constrained-search", "--jobs", "1"]
     options = [*QUICK, "--seed", "2", *brief]
     command = [sys.executable, "-c", STOPPED, *options, "--out", cache / "stopped"]
     done = subprocess.run(command, capture_output=True, text=True)

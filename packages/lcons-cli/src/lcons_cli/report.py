@@ -50,8 +50,9 @@ def report(runs: tuple[str, ...], out: str, as_json: bool) -> None:
         raise click.UsageError("only one output goes to stdout: name a file with -o, or leave --json out.")
     check_output(target, *runs)
     records = read_runs(runs)
-    with progress("explaining constraints") as report:
-        page = report_page(records, Limits(), lambda done, total, _: report(done, total))
+    notes: list[str] = []
+    with progress("explaining constraints"):
+        page = report_page(records, Limits(), notes.append)
     write_lines([page.removesuffix("\n")], target)
     if target is not None:
         size = len(page.encode()) / 2**20

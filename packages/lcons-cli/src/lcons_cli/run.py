@@ -5,12 +5,12 @@ It prints progress to stderr, and at the end a short summary to stdout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 
@@ -18,9 +18,6 @@ from lcons_cli.console import say
 from lcons_cli.options import FOLDER, json_option
 from lcons_cli.progress import about, bars
 from lcons_cli.threads import use_one_thread
-
-if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine import Event
 
 
 class Tasks(click.Group):
@@ -92,18 +89,17 @@ def run_options(task: str) -> list[click.Parameter]:
 
 
 def parameters(options: type) -> Iterator[click.Option]:
-    """One option per flag of each field."""
+    """One option per field that has a flag."""
     hints = get_type_hints(options)
     for field in fields(options):
+        flag = field.metadata.get("flag")
+        if flag is None:
+            continue
         kind, several = _kind(hints[field.name])
-        for k, flag in enumerate(field.metadata.get("flags", ())):
-            value = flag.kind or kind
-            checked = value if flag.least is None else click.IntRange(min=flag.least)
-            extra: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": checked}
-            if flag.default is not None:
-                extra |= {"default": flag.default, "show_default": True}
-            name = f"{field.name}_{k}"
-            yield click.Option([*flag.names, name], multiple=several, help=flag.help, **extra)
+        extra: dict[str, Any] = {"type": kind if flag.least is None else click.IntRange(min=flag.least)}
+        if flag.default is not None:
+            extra |= {"default": flag.default, "show_default": True}
+        yield click.Option([*flag.names, field.name], multiple=several, help=flag.help, **extra)
 
 
 def _kind(hint: Any) -> tuple[type, bool]:
@@ -117,19 +113,8 @@ def _kind(hint: Any) -> tuple[type, bool]:
 
 def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
     """The values of the fields whose flags were given."""
-    hints = get_type_hints(options)
-    chosen: dict[str, Any] = {}
-    for field in fields(options):
-        kind, several = _kind(hints[field.name])
-        flags = field.metadata.get("flags", ())
-        pairs = [(flag, given[f"{field.name}_{k}"]) for k, flag in enumerate(flags)]
-        if several:
-            all_of = tuple(kind(flag.form.format(text)) for flag, texts in pairs for text in texts)
-            chosen |= {field.name: all_of} if all_of else {}
-        else:
-            stated = [value for _, value in pairs if value is not None and value is not False]
-            chosen |= {field.name: stated[-1]} if stated else {}
-    return chosen
+    names = {field.name for field in fields(options)}
+    return {name: value for name, value in given.items() if name in names and value not in (None, ())}
 
 
 def run_experiment(
@@ -150,13 +135,8 @@ def run_experiment(
     with locked(folder, RESULTS, (PAGE, REPORT)):
         say(f"{seconds} with {processes} processes; finished stages of earlier runs are reused")
         with phases() as progress:
-            text = experiment.instead(options, folder, kept, jobs, progress)
-            if text is None:
-                record = run(experiment, options, kept, jobs, progress)
-                document = write_run(folder, experiment, options, record, kept)
-    if text is not None:
-        click.echo(text, nl=False)
-        return
+            record = run(experiment, options, kept, jobs, progress)
+            document = write_run(folder, experiment, options, record, kept)
     if as_json:
         click.echo((folder / RESULTS).read_text(encoding="utf-8"), nl=False)
     else:
@@ -167,22 +147,17 @@ def run_experiment(
 
 
 @contextmanager
-def phases() -> Iterator[Callable[[str, Sequence[str], Event], None]]:
+def phases() -> Iterator[Callable[[str, int, int, str], None]]:
     """One progress bar per phase of a run; lines if stderr is not a terminal."""
     tasks: dict[str, Any] = {}
-    shares: dict[tuple[str, int], float] = {}
     with bars() as shown:
 
-        def progress(phase: str, names: Sequence[str], event: Event) -> None:
-            shares[phase, event.index] = max(event.share, shares.get((phase, event.index), 0.0))
-            of_phase = [share for (name, _), share in shares.items() if name == phase]
-            what = f"{phase}: {names[event.index]}"
+        def progress(phase: str, done: int, total: int, piece: str) -> None:
             if shown is None:
-                if event.share >= 1 and event.what == "done":
-                    say(f"{sum(share >= 1 for share in of_phase)} of {len(names)}, {what}")
+                say(f"{phase}: {done} of {total}: {piece}")
                 return
             if phase not in tasks:
-                tasks[phase] = shown.add_task(phase, total=len(names))
-            shown.update(tasks[phase], completed=sum(of_phase), description=f"{what}: {event.what}")
+                tasks[phase] = shown.add_task(phase, total=total)
+            shown.update(tasks[phase], completed=done)
 
         yield progress
