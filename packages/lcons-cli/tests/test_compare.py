@@ -37,7 +37,6 @@ def test_different_has_exit_code_1_and_witnesses_by_name(files):
         f"only {b} allows 3:\n  source NoEnt, relation LiveIn\n  source Location, relation LiveIn\n"
         "  source Organization, relation LiveIn\n"
     )
-    assert "  and 2 more\n" in run("compare", a, b, "--witnesses", "1").stdout
     found = json.loads(run("compare", a, b, "--json").stdout)
     assert (found["outcome"], found["only_a"], found["only_b"]) == ("different", 1, 3)
     assert found["witnesses_a"] == [{"source": "NoEnt", "relation": "NoRel"}]
@@ -49,7 +48,6 @@ def test_large_domains_are_searched_for_a_witness(files):
     result = run("compare", files / "bits.json", files / "almost.json")
     assert result.exit_code == 1
     assert "allows" in result.stdout
-    assert "1,099,511,627,776 points, above the limit" in result.stderr
 
 
 def test_undecided_has_exit_code_3(files):

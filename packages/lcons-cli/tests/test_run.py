@@ -72,7 +72,7 @@ def test_a_run_that_is_stopped_goes_on_and_gives_the_same_result(cache, monkeypa
     options = [*QUICK, "--seed", "2", *brief]
     command = [sys.executable, "-c", STOPPED, *options, "--out", cache / "stopped"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (130, "lcons: interrupted\n")
+    assert done.returncode == 130
     assert not (cache / "stopped").exists()
     stages = cache / "cache/stages"
     (kept,) = stages.glob("base-*")
@@ -85,12 +85,6 @@ def test_a_run_that_is_stopped_goes_on_and_gives_the_same_result(cache, monkeypa
     assert lcons(*options, "--out", str(cache / "whole")).exit_code == 0
     for name in ("results.json", "report.md", "report.html", "document.json", "counts.npz"):
         assert (cache / "stopped" / name).read_bytes() == (cache / "whole" / name).read_bytes()
-
-
-CITATION = ["run", "citation", "--corpus", "bundled", "--seed", "1", "--base", "words-brief"]
-
-
-ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--passes", "2", "--jobs", "1"]
 
 
 @pytest.mark.parametrize("task", ["chunking", "citation", "er", "synthetic"])

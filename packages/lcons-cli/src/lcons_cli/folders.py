@@ -17,7 +17,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
@@ -50,7 +50,12 @@ def locked(folder: Path, record: str, names: Iterable[str]) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise LconsError(f"another run writes into {str(folder)!r}: name another folder.") from None
-        yield
+        try:
+            yield
+        finally:
+            (folder / ".lock").unlink(missing_ok=True)
+            with suppress(OSError):  # it holds results
+                folder.rmdir()
 
 
 def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int | None) -> None:

@@ -43,16 +43,15 @@ def report(runs: tuple[str, ...], out: str, as_json: bool) -> None:
       lcons report pairs.json -o pairs.html
       lcons report bigrams.json labels.jsonl -o own.html
     """
-    from lcons_tasks.report import Limits, read_runs, report_page, summary
+    from lcons_tasks.report import read_runs, report_page, summary
 
     target = None if out == STDIN else out
     if target is None and as_json:
         raise click.UsageError("only one output goes to stdout: name a file with -o, or leave --json out.")
     check_output(target, *runs)
     records = read_runs(runs)
-    notes: list[str] = []
     with progress("explaining constraints"):
-        page = report_page(records, Limits(), notes.append)
+        page = report_page(records)
     write_lines([page.removesuffix("\n")], target)
     if target is not None:
         size = len(page.encode()) / 2**20
