@@ -88,7 +88,7 @@ def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
     ]
     for content in (b"", b"\n\n", b"\xff\xfe", b"[1]", b"{", b"[" * 100_000):
         (tmp_path / "other").write_bytes(content)
-        with pytest.raises(InvalidInput):
+        with pytest.raises(LconsError):
             read_runs([tmp_path / "other"])
     (tmp_path / "flat.json").write_text(flat.replace('"sha256": "', '"sha256": "0'))
     with pytest.raises(ValueError, match="checksum"):
