@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import InvalidInput, iob2, save
+from lcons_core import InvalidInput, LconsError, iob2, save
 from lcons_decode import ChainScores, Scored
 from lcons_decode._stream import decode_scored
 from lcons_decode.files._answers import described
