@@ -16,7 +16,7 @@ from lcons_cli.options import common_options
 from lcons_cli.progress import about
 
 if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine import Event
+    from lcons_tasks.experiments.engine._jobs import Event
 
 
 def run_options(task: str) -> list[click.Parameter]:
