@@ -32,8 +32,6 @@ from lcons_tasks.report._document import TableCell as TableCell
 from lcons_tasks.report._document import Text as Text
 from lcons_tasks.report._markdown import marked_lines as marked_lines
 from lcons_tasks.report._markdown import to_markdown
-from lcons_tasks.report._page import Estimate as Estimate
-from lcons_tasks.report._page import estimate as estimate
 from lcons_tasks.report._page import report_page as report_page
 from lcons_tasks.report._page import summary as summary
 from lcons_tasks.report._page import to_html
