@@ -38,9 +38,8 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
         return
     for corpus in described:
         click.secho(corpus["name"], bold=True)
-        click.echo(f"  what     {corpus['what']}")
-        click.echo(f"  licence  {corpus['licence']}")
-        click.echo(f"  where    {corpus['found'] or 'not here: lcons data fetch ' + corpus['name']}")
+        where = corpus["found"] or f"not here: lcons data fetch {corpus['name']}"
+        click.echo(f"  what     {corpus['what']}\n  licence  {corpus['licence']}\n  where    {where}")
         for file in corpus["files"]:
             click.echo(f"  file     {file['path']}{_details(file) if verbose else ''}")
 
