@@ -112,11 +112,11 @@ def _described(corpus: Corpus) -> dict[str, Any]:
 
     paths = find(corpus.name, {corpus.name: corpus})
     places = [{"found": str(path)} for path in paths] if paths else [{}] * len(corpus.files)
-    described = zip(corpus.files, places, strict=True)
-    files = [{"path": file.path, "address": file.address, **place} for file, place in described]
+    addresses = [{"path": file.path, "address": file.address} for file in corpus.files]
+    files = [file | place for file, place in zip(addresses, places, strict=True)]
+    about = {"name": corpus.name, "what": corpus.what, "licence": corpus.licence}
     # The catalog states the end of each path; the folder of all files is the part before it.
     folder = str(paths[0].parents[corpus.files[0].path.count("/")]) if paths else None
-    about = {"name": corpus.name, "what": corpus.what, "licence": corpus.licence}
     return {**about, "found": folder, "files": files}
 
 
@@ -125,9 +125,8 @@ def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:
     if as_json:
         click.echo(json.dumps([{"path": str(file.path), "remark": file.remark} for file in kept], indent=2))
         return
-    for file in kept:
-        size = f" ({file.path.stat().st_size:,} bytes)" if verbose else ""
-        click.echo(f"{file.path}: {file.remark}{size}")
+    for path, remark in ((file.path, file.remark) for file in kept):
+        click.echo(f"{path}: {remark}" + (f" ({path.stat().st_size:,} bytes)" if verbose else ""))
 
 
 def _details(file: Mapping[str, Any]) -> str:
