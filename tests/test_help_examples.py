@@ -138,7 +138,7 @@ def language(tmp_path, monkeypatch) -> None:
 
     tagged = [(s.words, s.columns["pos"]) for s in list(read_columns(bundled("chunking", "dev.txt")))[:12]]
     monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("a few sentences", tagged))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a few sentences", tagged))
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(  # type: ignore[attr-defined]
         [{"label": "X", "pattern": name} for name in ("Oslo", "Ann Hill")]
@@ -170,7 +170,7 @@ def test_the_example_of_an_experiment_reaches_it(task, tmp_path, monkeypatch):
         raise Reached(experiment, options)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lcons_tasks.experiments.engine.run", begin)
+    monkeypatch.setattr("lcons_tasks.experiments.engine._run.run", begin)
     (line,) = example(f"run {task}")
     done = CliRunner().invoke(main, shlex.split(line)[1:])
     assert isinstance(done.exception, Reached), done.output

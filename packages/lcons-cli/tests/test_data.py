@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from lcons_cli import data
 from lcons_cli.main import main
-from lcons_tasks.data import CATALOG, Corpus, CorpusFile
+from lcons_tasks.data import CATALOG
+from lcons_tasks.data._catalog import Corpus, CorpusFile
 
 TEXT = "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n"
 SUBCOMMANDS = ("list", "fetch", "add", "path")

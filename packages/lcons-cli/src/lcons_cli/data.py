@@ -16,7 +16,8 @@ import click
 from lcons_cli.options import common_options
 
 if TYPE_CHECKING:
-    from lcons_tasks.data import Corpus, FileProgress, Kept
+    from lcons_tasks.data._catalog import Corpus
+    from lcons_tasks.data._fetch import FileProgress, Kept
 
 
 commands = click.Group()
@@ -37,9 +38,8 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
         return
     for corpus in described:
         click.secho(corpus["name"], bold=True)
-        click.echo(f"  what     {corpus['what']}")
-        click.echo(f"  licence  {corpus['licence']}")
-        click.echo(f"  where    {corpus['found'] or 'not here: lcons data fetch ' + corpus['name']}")
+        where = corpus["found"] or f"not here: lcons data fetch {corpus['name']}"
+        click.echo(f"  what     {corpus['what']}\n  licence  {corpus['licence']}\n  where    {where}")
         for file in corpus["files"]:
             click.echo(f"  file     {file['path']}{_details(file) if verbose else ''}")
 
@@ -111,18 +111,13 @@ def _described(corpus: Corpus) -> dict[str, Any]:
     from lcons_tasks.data import find
 
     paths = find(corpus.name, {corpus.name: corpus})
-    files = [{"path": file.path, "address": file.address} for file in corpus.files]
-    for file, found in zip(files, paths or (), strict=False):
-        file["found"] = str(found)
+    places = [{"found": str(path)} for path in paths] if paths else [{}] * len(corpus.files)
+    addresses = [{"path": file.path, "address": file.address} for file in corpus.files]
+    files = [file | place for file, place in zip(addresses, places, strict=True)]
+    about = {"name": corpus.name, "what": corpus.what, "licence": corpus.licence}
     # The catalog states the end of each path; the folder of all files is the part before it.
     folder = str(paths[0].parents[corpus.files[0].path.count("/")]) if paths else None
-    return {
-        "name": corpus.name,
-        "what": corpus.what,
-        "licence": corpus.licence,
-        "found": folder,
-        "files": files,
-    }
+    return {**about, "found": folder, "files": files}
 
 
 def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:
@@ -130,9 +125,8 @@ def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:
     if as_json:
         click.echo(json.dumps([{"path": str(file.path), "remark": file.remark} for file in kept], indent=2))
         return
-    for file in kept:
-        size = f" ({file.path.stat().st_size:,} bytes)" if verbose else ""
-        click.echo(f"{file.path}: {file.remark}{size}")
+    for path, remark in ((file.path, file.remark) for file in kept):
+        click.echo(f"{path}: {remark}" + (f" ({path.stat().st_size:,} bytes)" if verbose else ""))
 
 
 def _details(file: Mapping[str, Any]) -> str:

@@ -24,8 +24,8 @@ from lcons_cli.streams import waits_of
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
     from lcons_decode.files._scores import ScoreSource
-    from lcons_tasks import LabelTally
     from lcons_tasks.diagnosis import Choice
+    from lcons_tasks.stats import LabelTally
 
 
 GOLD = "gold"
@@ -344,7 +344,7 @@ class _Summary:
                     )
 
     def _tally(self) -> LabelTally:
-        from lcons_tasks import LabelTally
+        from lcons_tasks.stats import LabelTally
 
         self.gold = self.gold or LabelTally()
         return self.gold

@@ -203,7 +203,7 @@ def _answers(
 def _words(columns: str | None) -> int:
     """The column of words in `--columns`; the first column if it names members of JSON lines."""
     from lcons_core import InvalidInput
-    from lcons_tasks.data import column_layout
+    from lcons_tasks.data._stream import column_layout
 
     try:
         words = 1 if columns is None else column_layout(columns).words

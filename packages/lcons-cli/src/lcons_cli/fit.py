@@ -25,7 +25,8 @@ from lcons_cli.progress import about, signs_of_life, waiting, working
 
 if TYPE_CHECKING:
     from lcons_tasks import FitSettings, FittedTagger, Sentence
-    from lcons_tasks.fitted import Fitted, FittedScores
+    from lcons_tasks.fitted._fitted_tagger import Fitted
+    from lcons_tasks.fitted._own_scores import FittedScores
     from lcons_tasks.own_data import Data
 
 BASES = ("crf", "bilstm", "token")
@@ -128,8 +129,8 @@ def fit(
       lcons fit dev.conll --scores scores.npz -o constraints
     """
     from lcons_tasks import FitSettings
-    from lcons_tasks.apps import check_tagger_folder
-    from lcons_tasks.fitted import check_decoding_folder
+    from lcons_tasks.apps._tagger_folder import check_tagger_folder
+    from lcons_tasks.fitted._own_scores import check_decoding_folder
 
     say: Say = say_nothing if quiet else say_on_stderr
     if scores is not None:
@@ -189,7 +190,7 @@ def _tagger(
 ) -> tuple[FittedTagger, list[str]]:
     """The tagger, and warnings."""
     from lcons_tasks import fit as fit_tagger
-    from lcons_tasks.data import cache_folder
+    from lcons_tasks.data._catalog import cache_folder
 
     with fitting(say) as progress:
         found = fit_tagger(sentences, texts, settings, kept=cache_folder().parent / "fits", progress=progress)
@@ -288,7 +289,7 @@ class _State:
 
 
 def _summary(found: Fitted, command: str, verbose: bool) -> Iterator[str]:
-    from lcons_tasks.fitted import fit_document
+    from lcons_tasks.fitted._report import fit_document
     from lcons_tasks.report import Change, Facts, marked_lines, to_terminal
 
     document = fit_document(found, command)

@@ -62,7 +62,7 @@ def check_target(path: str | None, *inputs: str) -> None:
 def write_lines(lines: Iterable[str], path: str | None) -> bool:
     """Writes the lines as UTF-8; returns False if the reader of stdout closed it."""
     from lcons_core import LconsError
-    from lcons_tasks import replacing
+    from lcons_core._files import replacing
 
     if path is None:
         return write_all(_encoded(lines))

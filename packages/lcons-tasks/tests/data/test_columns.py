@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 
 from lcons_core import InvalidInput, LconsError
 from lcons_core.features import NgramContext
-from lcons_tasks.data import (
-    CONLL2000,
-    CONLL2003,
-    Columns,
-    MalformedCorpus,
-    Sentence,
-    read_columns,
-    write_columns,
-)
+from lcons_tasks.data import Columns, MalformedCorpus, Sentence, read_columns, write_columns
+from lcons_tasks.data._columns import CONLL2000, CONLL2003
 
 DATA = os.environ.get("LCONS_DATA_DIR")
 TAGS = st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n\ufeff"), min_size=1, max_size=4)

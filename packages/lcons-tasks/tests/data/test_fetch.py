@@ -12,8 +12,9 @@ import zipfile
 import pytest
 from corpus_server import serving
 
-from lcons_tasks.data import Corpus, CorpusFile, FetchFailed, fetch
+from lcons_tasks.data import FetchFailed, fetch
 from lcons_tasks.data import _fetch as fetching
+from lcons_tasks.data._catalog import Corpus, CorpusFile
 
 TEXT = "".join(f"w{i} NN B-NP\n\n" for i in range(20_000)).encode()
 

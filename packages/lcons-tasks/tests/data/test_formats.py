@@ -7,16 +7,10 @@ from pathlib import Path
 import pytest
 
 from lcons_core import InvalidInput
-from lcons_tasks.data import (
-    CORA_FIELDS,
-    MalformedCorpus,
-    Relation,
-    RelationSentence,
-    read_anystyle,
-    read_references,
-    read_roth_yih,
-    read_vectors,
-)
+from lcons_tasks.data import MalformedCorpus, read_anystyle, read_references, read_roth_yih
+from lcons_tasks.data._lines import read_vectors
+from lcons_tasks.data._references import CORA_FIELDS
+from lcons_tasks.data._roth_yih import Relation, RelationSentence
 
 DATA = os.environ.get("LCONS_DATA_DIR")
 needs_data = pytest.mark.skipif(not DATA, reason="LCONS_DATA_DIR is not set")

@@ -10,7 +10,7 @@ from lcons_tasks import LinearSettings
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted import fit_scores
 from lcons_tasks.fitted._own_scores import bias_of_outside
-from lcons_tasks.models import CodedText
+from lcons_tasks.models._coded_text import CodedText
 
 TRAIN = corpus(60)
 LABELS = ("B-DRUG", "I-DRUG", "O")

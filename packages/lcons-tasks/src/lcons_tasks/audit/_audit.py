@@ -50,7 +50,8 @@ from lcons_decode import ChainBatch, Hard, decode_batch
 from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.audit._rules import ALONE, KEYS, WordRules
 from lcons_tasks.data import Sentence
-from lcons_tasks.models import CodedText, LinearSettings
+from lcons_tasks.models import LinearSettings
+from lcons_tasks.models._coded_text import CodedText
 
 MODEL = "model"
 SOURCES = (MODEL, *KEYS)

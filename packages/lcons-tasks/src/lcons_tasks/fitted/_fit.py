@@ -45,8 +45,16 @@ from lcons_tasks.fitted._settings import (
     TOKEN,
     FitSettings,
 )
-from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
-from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
+from lcons_tasks.models import Tagger
+from lcons_tasks.models._clusters import Clusters, cluster_words
+from lcons_tasks.models._consistent_chain import (
+    CLUSTER,
+    CONTEXT,
+    FORM,
+    CodedKeys,
+    ConsistentChain,
+    consistent,
+)
 from lcons_tasks.stats import are_spans, bootstrap_f1, count_right, f1
 
 OUTSIDE = "O"
