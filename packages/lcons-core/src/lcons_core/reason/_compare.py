@@ -295,8 +295,7 @@ class SimplifiedRows(Wrapped):
         ]
         if self.rounded:
             lines.append("the rows are rounded to float64: `verify` counts the points where this matters")
-        shown = self.rows.take(np.arange(min(len(self.rows), SHOWN_ROWS)))
-        for row, bias in zip(shown.coefficients, shown.bias, strict=True):
+        for row, bias in zip(self.rows.coefficients[:SHOWN_ROWS], self.rows.bias[:SHOWN_ROWS], strict=True):
             columns = zip(row, self.space.columns, strict=True)
             terms = [f"{weight:+g} [{block} {value}]" for weight, (block, value) in columns if weight]
             lines.append(f"  {' '.join(terms)} {bias:+g} >= 0")
