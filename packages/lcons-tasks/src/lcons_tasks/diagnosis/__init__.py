@@ -9,25 +9,15 @@ Not in the paper: all of this folder.
 """
 
 from lcons_tasks.diagnosis._choice import Choice, Option, choose
-from lcons_tasks.diagnosis._coverage import Coverage, LeftOut
 from lcons_tasks.diagnosis._diagnose import Division, diagnose, divide
-from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, Verdict
-from lcons_tasks.diagnosis._given import Predictions
-from lcons_tasks.diagnosis._obedience import Obedience
+from lcons_tasks.diagnosis._diagnosis import Diagnosis, Verdict
 from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_scores
-from lcons_tasks.stats import Estimate
 
 __all__ = [
     "Choice",
-    "Coverage",
     "Diagnosis",
     "Division",
-    "Estimate",
-    "LeftOut",
-    "Obedience",
     "Option",
-    "Predictions",
-    "Score",
     "Verdict",
     "choose",
     "diagnose",

@@ -20,7 +20,6 @@ Not in the paper: all of this folder.
 
 from lcons_tasks.own_data._bound import Bound, upper_bound
 from lcons_tasks.own_data._data import (
-    SPLIT,
     Data,
     Part,
     PsiTable,
@@ -33,27 +32,23 @@ from lcons_tasks.own_data._data import (
 )
 from lcons_tasks.own_data._datasets import from_dataset
 from lcons_tasks.own_data._formats import FORMATS, described_layout, labelled_layout, read_data, tell_format
-from lcons_tasks.own_data._judgement import Forbidden, Judgement
+from lcons_tasks.own_data._judgement import Judgement
 from lcons_tasks.own_data._learn import Learned, learn
-from lcons_tasks.own_data._summary import advice, summarise, summary_dict
-from lcons_tasks.own_data._tables import table_space
-from lcons_tasks.own_data._undecided import Undecided
+from lcons_tasks.own_data._recommendation import Recommendation, recommend
+from lcons_tasks.own_data._summary import summarise, summary_dict
 from lcons_tasks.own_data._words import read_words
 
 __all__ = [
     "FORMATS",
-    "SPLIT",
     "Bound",
     "Data",
-    "Forbidden",
     "Judgement",
     "Learned",
     "Part",
     "PsiTable",
+    "Recommendation",
     "Split",
     "Structures",
-    "Undecided",
-    "advice",
     "contiguous_folds",
     "described_layout",
     "from_dataset",
@@ -62,11 +57,11 @@ __all__ = [
     "learn",
     "read_data",
     "read_words",
+    "recommend",
     "recorded_split",
     "split",
     "summarise",
     "summary_dict",
-    "table_space",
     "tell_format",
     "upper_bound",
 ]
