@@ -30,10 +30,7 @@ FIRST: Stages = {
     "budget": ["python", "tools/budget.py"],
     "soak": ["python", "tools/soak.py", "--cases=464", f"--log={os.devnull}"],
 }
-BESIDE: Stages = {
-    "types": ["mypy"],
-    "types of tests": ["python", "tools/test_types.py"],
-}
+BESIDE: Stages = {"types": ["mypy"]}
 # The tests of a file share fixtures that take seconds to make, so one process runs them all; conftest.py has
 # the order of the files.
 TESTS = ["pytest", "--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder"]
