@@ -11,7 +11,7 @@ Not in the paper: all of this folder.
 from lcons_tasks.diagnosis._choice import Choice, Option, choose
 from lcons_tasks.diagnosis._diagnose import Division, diagnose, divide
 from lcons_tasks.diagnosis._diagnosis import Diagnosis, Verdict
-from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_scores
+from lcons_tasks.diagnosis._predictions import predict, predict_scores, read_predictions, read_scores
 
 __all__ = [
     "Choice",
@@ -23,6 +23,7 @@ __all__ = [
     "diagnose",
     "divide",
     "predict",
+    "predict_scores",
     "read_predictions",
     "read_scores",
 ]

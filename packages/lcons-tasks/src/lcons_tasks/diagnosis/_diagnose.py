@@ -33,7 +33,7 @@ from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis._choice import FOLDS, choose
 from lcons_tasks.diagnosis._diagnosis import Coverage, Diagnosis, Score, against, conclude, missed
 from lcons_tasks.diagnosis._material import Material
-from lcons_tasks.diagnosis._obedience import Obedience, Predicted, obedience, predicted_instances
+from lcons_tasks.diagnosis._obedience import Predicted, obedience, predicted_instances
 from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure, seen_in_training
 from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
@@ -145,7 +145,7 @@ def _measured(
     # If even shuffled data are classified without a mistake, there is nothing left to explain.
     skill = _share(best - base, 1 - base) or Estimate(0.0, 0.0, 0.0)
     found = _share(mine.balanced - base, best - base)
-    judged: Obedience | None = diagnosis.obedience
+    judged = diagnosis.obedience
     if data.predicted is not None and found is not None and missed(found):
         judged = obedience(real.reference, data.predicted, draws)
     return replace(
@@ -155,7 +155,6 @@ def _measured(
         constraint=Score.of(mine),
         skill=skill,
         found=found,
-        obedience=judged,
         verdicts=conclude(skill, found, judged, material.shuffling),
     )
 
@@ -198,10 +197,10 @@ def _source(constraint: LearnedConstraint, feature: ConstraintFeature, stated: s
     """The source of negatives: the stated, else the recorded, else the usual."""
     recipe = constraint.provenance.get("recipe")
     recorded = recipe.get("negatives") if isinstance(recipe, Mapping) else None
-    source = stated or recorded or usual_negatives(feature)
+    source = stated or (recorded if isinstance(recorded, str) else None) or usual_negatives(feature)
     if source not in NEGATIVES:
         raise InvalidInput(f"`negatives` must be one of {', '.join(NEGATIVES)}: got {source!r:.60}.")
-    return str(source)
+    return source
 
 
 def _structures(data: Examples) -> Structures:

@@ -103,9 +103,8 @@ class Diagnosis:
     `negatives` is the source of corrupted psi. `warnings` should be read before the
     figures are trusted; `not_asked` lists what could not be measured. `references`, `shuffled` (the best on
     shuffled data), `constraint`, `skill` and `found` are empty or None if they could not be measured, or if
-    every possible negative is gold. `obedience` is measured by the constraint, or by the best reference if
-    the learner did not find it; None without predictions. `use`, `weight` and `advice` are the
-    recommendation.
+    every possible negative is gold. `obedience` is measured by the constraint; None without predictions.
+    `use`, `weight` and `advice` are the recommendation.
     """
 
     feature: str

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from lcons_core import WORD, Instance, InvalidInput, LconsError, OnProgress
-from lcons_decode import Scored, decode_scored, viterbi_batch
+from lcons_decode import ChainScores, Scored, decode_scored
 from lcons_decode.files import read_scored
 from lcons_tasks.data import Sentence, read_columns
 from lcons_tasks.diagnosis._diagnose import Predictions
@@ -18,28 +19,35 @@ from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._examples import check_columns
 from lcons_tasks.own_data._formats import labelled_layout, read_data, tell_format
-from lcons_tasks.own_data._json_lines import LABEL
-
-Labels = list[tuple[str, ...]]
+from lcons_tasks.own_data._records import LABEL
 
 # The number of sequences that a model scores between two calls of `progress`.
 CHUNK = 256
 
 
-def predict(
+def predict_scores(
     model: Tagger, sentences: Sequence[Sentence | Instance], progress: OnProgress | None = None
-) -> Labels:
-    """The best labels of sentences by a model, without constraints, found exactly."""
+) -> list[Scored]:
+    """The scores of sentences by a model."""
     instances = tuple(one if isinstance(one, Instance) else one.instance for one in sentences)
     for column in (WORD, *model.columns):
         check_columns(Structures(instances), column)
-    labels: Labels = []
+    sequences: list[Scored] = []
     for first in range(0, len(instances), CHUNK):
-        some = model.scores([one.x for one in instances[first : first + CHUNK]])
-        labels += [tuple(answer.y) for answer in viterbi_batch(some)]
+        some = instances[first : first + CHUNK]
+        batch = model.scores([one.x for one in some])
+        model_part = (batch.transition, batch.start, batch.stop)
+        for one, (start, stop) in zip(some, pairwise(batch.offsets.tolist()), strict=True):
+            scores = ChainScores(batch.emission[start:stop], *model_part, labels=batch.labels)
+            sequences.append(Scored(scores, one.x))
         if progress is not None:
-            progress(len(labels), len(instances))
-    return labels
+            progress(len(sequences), len(instances))
+    return sequences
+
+
+def predict(model: Tagger, sentences: Sequence[Sentence | Instance]) -> list[tuple[str, ...]]:
+    """The best labels of sentences by a model, without constraints, found exactly."""
+    return [tuple(answer.y) for _, answer in decode_scored(predict_scores(model, sentences))]
 
 
 def read_scores(path: str | os.PathLike[str], held_out: Structures) -> list[Scored]:
