@@ -113,14 +113,18 @@ def obedience(judge: Reference, predicted: Predicted, draws: Resampler) -> Obedi
     errors = (before[wrong.stop] - before[wrong.first]) / np.maximum(wrong.stop - wrong.first, 1)
     inside = share_of(errors * alarm, predicted.parts, draws, alarm)
     outside = share_of(errors * ~alarm, predicted.parts, draws, ~alarm)
+    means = [None if np.isnan(share[0]) else float(100 * share[0]) for share in (inside, outside)]
+    f1, headroom_f1 = _f1(predicted, wrong, alarm, draws)
     return Obedience(
         judge.name,
         float(100 * (1 - wrong.labels.mean())),
         *shares,
-        *(None if np.isnan(share[0]) else float(100 * share[0]) for share in (inside, outside)),
-        Estimate.of(inside - outside),
-        certain(_headroom(wrong, alarm, draws)),
-        *_f1(predicted, wrong, alarm, draws),
+        error_if_violated=means[0],
+        error_otherwise=means[1],
+        lift=Estimate.of(inside - outside),
+        headroom=certain(_headroom(wrong, alarm, draws)),
+        f1=f1,
+        headroom_f1=headroom_f1,
     )
 
 

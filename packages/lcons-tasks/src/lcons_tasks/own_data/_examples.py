@@ -223,8 +223,9 @@ def _check_words(data: Structures, recipe: Recipe) -> None:
 def _check_values(feature: ConstraintFeature, recipe: Recipe) -> None:
     """Raises an error if the context is the same for all tokens, because then labels cannot depend on it.
     With words and punctuation, all other words are one more value."""
-    fixed = not isinstance(feature, NgramContext) or recipe.feature in (WORD, PUNCTUATION)
-    if not fixed and len(feature.contexts) < 2:
+    if recipe.feature in (WORD, PUNCTUATION):
+        return
+    if isinstance(feature, NgramContext) and len(feature.contexts) < 2:
         what = feature.context_name if feature.word_class else f"column {feature.column!r}"
         raise InvalidInput(
             f"expected a {what} with two values or more: got {', '.join(feature.contexts)}; name another with"
