@@ -9,16 +9,14 @@ from chain_strategies import LABELS, TOLERANCE, Windows, enumerated, generators,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._network import LinearInequalities, RectifierNetwork
-from lcons_core.features import START, STOP, Counts, NgramContext, NgramLabels, Tuples
+from lcons_core import InvalidInput, LearnedConstraint, LinearInequalities, RectifierNetwork, TooLarge
+from lcons_core.features import Counts, NgramContext, NgramLabels, Tuples
+from lcons_core.features._ngrams import START, STOP
 from lcons_core.testing import networks
 from lcons_decode import (
     ChainBatch,
     ChainConstraints,
     ChainScores,
-    ConstraintSet,
     Hard,
     Soft,
     Status,
@@ -29,7 +27,9 @@ from lcons_decode import (
     rows_constraint,
     usual_cost,
 )
-from lcons_decode.chains import labellings, lay_out
+from lcons_decode._constraints import ConstraintSet
+from lcons_decode.chains._brute import labellings
+from lcons_decode.chains._windows import lay_out
 
 quick = settings(max_examples=50, deadline=None)
 

@@ -7,7 +7,7 @@ from chain_strategies import LABELS, chains, exact_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_core.testing import label_sequences
 from lcons_decode import ChainBatch, ChainScores, RelationScores, forbidden_ngrams, marginals, nbest
 from lcons_decode.ilp import Variable

@@ -25,20 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import (
-    LARGEST_MAGNITUDE,
-    Conjunction,
-    Floats,
     Instance,
-    Ints,
     InvalidInput,
     LearnedConstraint,
     LinearInequalities,
     RectifierNetwork,
     SparsePsi,
-    as_constraint,
 )
-from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
-from lcons_core.reason import Box, forbid_boxes
+from lcons_core._arithmetic import LARGEST_MAGNITUDE
+from lcons_core._constraint import as_constraint
+from lcons_core._network import Conjunction
+from lcons_core._types import Floats, Ints
+from lcons_core.features import NgramLabels, Scope, SequenceFeature
+from lcons_core.features._ngrams import START, STOP
+from lcons_core.reason._rules import Box, forbid_boxes
 
 NEEDS = "a feature that computes psi"
 COSTS = ("sigmoid", "hinge", "standard")

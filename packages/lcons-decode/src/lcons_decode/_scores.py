@@ -22,8 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, CodedColumn, InvalidInput, TooLarge, check_magnitude
-from lcons_core.features import checked_names
+from lcons_core import CodedColumn, InvalidInput, TooLarge
+from lcons_core._arithmetic import check_magnitude
+from lcons_core._instance import WORD
+from lcons_core.features._feature import checked_names
 from lcons_decode.kernels._arrays import Chain
 from lcons_decode.kernels._arrays import Floats as Floats
 from lcons_decode.kernels._arrays import Ints as Ints

@@ -32,8 +32,8 @@ from lcons_decode import (
     forbidden_ngrams,
     nbest,
 )
-from lcons_decode.chains import lay_out
 from lcons_decode.chains._best_first import Lattice, in_order
+from lcons_decode.chains._windows import lay_out
 
 quick = settings(max_examples=60, deadline=None)
 small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}

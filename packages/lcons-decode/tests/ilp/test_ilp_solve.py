@@ -22,21 +22,13 @@ from lcons_core import (
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_core.testing import conjunctions, networks
 from lcons_decode import ChainScores, Hard, Soft, Status, Violation, forbidden_ngrams
-from lcons_decode.ilp import (
-    Program,
-    Row,
-    Sense,
-    Variable,
-    chain_program,
-    decode_ilp,
-    graph_program,
-    ground_chain,
-    ground_columns,
-    ground_tuples,
-)
+from lcons_decode.ilp import Program, Row, Sense, Variable, decode_ilp
 from lcons_decode.ilp import _ground as ground_module
 from lcons_decode.ilp import _solver as solver_module
 from lcons_decode.ilp import solve as solve_program
+from lcons_decode.ilp._decoders import chain_program
+from lcons_decode.ilp._ground import ground_chain, ground_columns, ground_tuples
+from lcons_decode.ilp._program import graph_program
 
 FORMS = ("auto", "rows", "lifted", "cuts")
 SOLVERS = ["cbc", "highs"]

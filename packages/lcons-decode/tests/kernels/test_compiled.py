@@ -26,11 +26,11 @@ from lcons_decode import (
     kernels,
     viterbi,
 )
-from lcons_decode.chains import lay_out
 from lcons_decode.chains._contributions import MOST_PAIRED
 from lcons_decode.chains._ngrams import penalties
-from lcons_decode.kernels import Groups, How
+from lcons_decode.chains._windows import lay_out
 from lcons_decode.kernels import _compiled as compiled
+from lcons_decode.kernels._arrays import Groups, How
 from lcons_decode.kernels._compiled.jit import is_private
 
 quick = settings(max_examples=50, deadline=None)

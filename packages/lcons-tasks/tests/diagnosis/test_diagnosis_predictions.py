@@ -10,7 +10,7 @@ import pytest
 from lcons_core import iob2
 from lcons_core._errors import LconsError
 from lcons_core._instance import Instance
-from lcons_decode import decode_scored
+from lcons_decode._stream import decode_scored
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import divide, predict, predict_scores, read_predictions, read_scores
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lcons_core import InvalidInput
 from lcons_core.features import NgramContext
 from lcons_decode import ChainBatch
-from lcons_decode.chains import viterbi_ids
+from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._baselines import unseen_tokens
 from lcons_tasks.experiments.engine._kept import Stages

@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lcons_core import load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, load
 from lcons_decode import RelationRules, RelationScores, decode_relations
 from lcons_decode._relations import relation_ids
-from lcons_tasks.data import MalformedCorpus, Relation, RelationSentence, find
+from lcons_tasks.data import MalformedCorpus, find
 from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Passage
+from lcons_tasks.data._roth_yih import Relation, RelationSentence
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.engine._run import run, write_run

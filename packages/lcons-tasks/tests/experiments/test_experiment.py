@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_tasks.experiments import EXPERIMENTS
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine import _kept
-from lcons_tasks.experiments.engine._blocks import Statement
 from lcons_tasks.experiments.engine._experiment import RunOptions, flag, option
 from lcons_tasks.experiments.engine._jobs import Event, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, stage_key
@@ -218,13 +217,13 @@ def test_f1_gains_leave_out_units_that_count_nothing():
 def test_tables_gains_and_curves_are_blocks_of_a_document():
     groups = {"10%": RECORD.where(ratio=0.1), "100%": RECORD.where(ratio=1.0)}
     table = blocks.by_group(
-        "Accuracy", groups, "accuracy", paper=lambda row, group: 80.0 if row == "b" else None
+        "Accuracy", groups, "accuracy", paper=lambda row, measure, at: 80.0 if row == "b" else None
     )
     assert table.columns == ("decoder", "10%", "100%")
     assert [row[0] for row in table.rows] == ["a", "b"]
     assert table.rows[1][1].paper == 80.0
     gains = blocks.gains(groups, [("b", "a"), ("c", "a")], "accuracy")
-    assert [(gain.what, gain.where) for gain in gains] == [("b over a", "10%"), ("b over a", "100%")]
+    assert [(gain.what, gain.where) for gain in gains.gains] == [("b over a", "10%"), ("b over a", "100%")]
     size = lambda cell: 100 * cell.at["ratio"]  # noqa: E731
     curve = blocks.curve("Curve", "data", "accuracy", RECORD, size, {"ours": "b", "none": "c"}, "accuracy")
     assert curve.lines == {"ours": {10.0: 81.25, 100.0: 62.5}}
@@ -232,16 +231,30 @@ def test_tables_gains_and_curves_are_blocks_of_a_document():
 
 
 def test_claims_are_data_that_are_held_against_a_record():
+    _ten, _none = {"ratio": 0.1}, {"ratio": 0.5}
     statements = [
-        Statement("b beats a", ("b",), "accuracy", "a", above=0.0),
-        Statement("b beats a at 10%", ("b",), "accuracy", "a", above=0.0, at={"ratio": 0.1}),
-        Statement("b gains 99", ("b",), "accuracy", "a", least=99.0),
-        Statement("b reaches 60", ("b",), "accuracy", least=60.0),
-        Statement("b does not help", ("b",), "accuracy", "a", no_clear_gain=True),
-        Statement("of rows that are not there", ("c",), "accuracy", "a"),
-        Statement("of cells that are not there", ("b",), "accuracy", "a", at={"ratio": 0.5}),
+        {"text": "b beats a", "rows": ["b"], "measure": "accuracy", "over": "a", "above": 0.0},
+        {
+            "text": "b beats a at 10%",
+            "rows": ["b"],
+            "measure": "accuracy",
+            "over": "a",
+            "above": 0.0,
+            "at": {"ratio": 0.1},
+        },
+        {"text": "b gains 99", "rows": ["b"], "measure": "accuracy", "over": "a", "least": 99.0},
+        {"text": "b reaches 60", "rows": ["b"], "measure": "accuracy", "least": 60.0},
+        {"text": "b does not help", "rows": ["b"], "measure": "accuracy", "over": "a", "no_clear_gain": True},
+        {"text": "of rows that are not there", "rows": ["c"], "measure": "accuracy", "over": "a"},
+        {
+            "text": "of cells that are not there",
+            "rows": ["b"],
+            "measure": "accuracy",
+            "over": "a",
+            "at": {"ratio": 0.5},
+        },
     ]
-    found = blocks.check(RECORD, statements, "ratio", blocks.percent)
+    found = blocks.check(RECORD, statements, "ratio")
     assert [(claim.text, claim.held) for claim in found] == [
         ("b beats a", False),
         ("b beats a at 10%", True),

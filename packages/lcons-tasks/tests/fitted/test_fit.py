@@ -8,7 +8,7 @@ import pytest
 from made_up_drugs import corpus, text
 
 from lcons_core import DamagedFile, InvalidInput
-from lcons_core.learn import fold_bounds
+from lcons_core.learn._evidence import fold_bounds
 from lcons_tasks import FitSettings, Sentence, fit, load_constrained_tagger
 from lcons_tasks.fitted import _fit
 from lcons_tasks.fitted._bases import _Linear

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lcons_core import LconsError, Recipe, space_of_columns
 from lcons_core._instance import Instance
-from lcons_core.learn import FEATURES
+from lcons_core.learn._recipe import FEATURES
 from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.own_data import (
     PsiTable,

@@ -30,7 +30,7 @@ import numpy as np
 
 from lcons_decode._scores import ChainScores
 from lcons_decode.chains._ngrams import broken, context_activations, costs, margins, penalties
-from lcons_decode.kernels import Floats, Ints, Layout
+from lcons_decode.kernels._arrays import Floats, Ints, Layout
 
 # About this many numbers are computed for n-grams at a time.
 _MOST = 2**20

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_decode.kernels import Bits, Floats, Groups, Ints, Singles, Small
+from lcons_decode.kernels._arrays import Bits, Floats, Groups, Ints, Singles, Small
 
 # The table is allocated as zeros, so only the pages that are written to take memory.
 MOST_CODES = 2**24

@@ -21,7 +21,7 @@ from lcons_decode._scores import ChainBatch, X, Xs, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
 from lcons_decode.chains._ngrams import costs
 from lcons_decode.chains._row_store import last_label_tops
-from lcons_decode.kernels import (
+from lcons_decode.kernels._arrays import (
     LANES,
     Bits,
     Floats,

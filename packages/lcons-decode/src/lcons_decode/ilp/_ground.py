@@ -24,19 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import (
-    LARGEST_MAGNITUDE,
-    Given,
-    Instance,
-    InvalidInput,
-    LearnedConstraint,
-    Network,
-    Psi,
-    TooLarge,
-    Unsupported,
-    as_network,
-)
-from lcons_core.features import GroundedRow, Scope, Tuples
+from lcons_core import Instance, InvalidInput, LearnedConstraint, TooLarge, Unsupported
+from lcons_core._arithmetic import LARGEST_MAGNITUDE
+from lcons_core._network import Network, as_network
+from lcons_core._pointset import Given
+from lcons_core._psi import Psi
+from lcons_core.features import Scope, Tuples
+from lcons_core.features._feature import GroundedRow
 from lcons_decode._constraints import Constraint, Hard, Soft
 from lcons_decode._scores import X, columns_of
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, pair_name

@@ -15,43 +15,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from lcons_decode.kernels._arrays import (
-    LANES,
-    WORD,
-    Bits,
-    Chain,
-    Floats,
-    Groups,
-    How,
-    Ints,
-    Layout,
-    Lists,
-    Singles,
-    Small,
-    Units,
-    listed_groups,
-    widened,
-)
-
-__all__ = [
-    "LANES",
-    "WORD",
-    "Bits",
-    "Chain",
-    "Floats",
-    "Groups",
-    "How",
-    "Ints",
-    "Layout",
-    "Lists",
-    "Singles",
-    "Small",
-    "Units",
-    "listed_groups",
-    "share_rows",
-    "widened",
-]
-
 Result = TypeVar("Result")
 
 LEAST_SHARE = 64

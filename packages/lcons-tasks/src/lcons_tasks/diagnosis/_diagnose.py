@@ -16,19 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import (
-    Floats,
-    Instance,
-    InvalidInput,
-    LconsError,
-    LearnedConstraint,
-    OnProgress,
-    PsiRows,
-    Unsupported,
-)
+from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
+from lcons_core._psi import PsiRows
+from lcons_core._types import Floats, OnProgress
 from lcons_core.features import ConstraintFeature
-from lcons_core.learn import NEGATIVES, usual_negatives
-from lcons_decode import Hard, Scored, decode_scored
+from lcons_core.learn._examples import NEGATIVES, usual_negatives
+from lcons_decode import Hard, Scored
+from lcons_decode._stream import decode_scored
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis._choice import FOLDS, choose
 from lcons_tasks.diagnosis._diagnosis import Coverage, Diagnosis, Score, against, conclude, missed

@@ -22,9 +22,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import FeatureSpace, Instance, InvalidInput, LabelledExamples, PsiRows, SparsePsi
+from lcons_core import FeatureSpace, Instance, InvalidInput, LabelledExamples, SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
-from lcons_core.learn import (
+from lcons_core.learn._examples import (
     MAX_NEGATIVES,
     NEGATIVES,
     HowMany,

@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import ConstraintLearner, Floats, LabelledExamples, PsiRows, SparsePsi
+from lcons_core import ConstraintLearner, LabelledExamples, SparsePsi
+from lcons_core._psi import PsiRows
+from lcons_core._types import Floats
 from lcons_core.features import Scope
 from lcons_tasks.diagnosis._material import Bools, Material, Sample
 from lcons_tasks.stats import Resampler

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lcons_core import Ints, bilou, bioes, detect_scheme, explain, iob2
-from lcons_core.learn import fold_bounds
+from lcons_core import bilou, bioes, detect_scheme, explain, iob2
+from lcons_core._types import Ints
+from lcons_core.learn._evidence import fold_bounds
 from lcons_decode import Decoding, Hard, Soft
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._tagged_text import spans
 from lcons_tasks.fitted._jackknife import Draws
-from lcons_tasks.models import ConsistentChain
+from lcons_tasks.models._consistent_chain import ConsistentChain
 from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, count_right, f1
 
 DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}

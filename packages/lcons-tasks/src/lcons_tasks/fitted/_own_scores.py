@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import WORD, InvalidInput, LearnedConstraint, RectifierNetwork
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork
+from lcons_core._instance import WORD
 from lcons_core.features import NgramLabels
 from lcons_decode import ChainBatch, ChainScores, Hard, Scored, Soft
 from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind

@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Bools, Ints, Kind, LabelledExamples, LearnedConstraint, PsiRows, SparsePsi, why
+from lcons_core import LabelledExamples, LearnedConstraint, SparsePsi, why
+from lcons_core._blocks import Kind
+from lcons_core._psi import PsiRows
+from lcons_core._types import Bools, Ints
 from lcons_core.features import SequenceFeature
-from lcons_core.learn import Needed
-from lcons_core.reason import by_chance
+from lcons_core.learn._evidence import Needed
+from lcons_core.reason._words import by_chance
 from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable, Structures
 from lcons_tasks.own_data._examples import Parts, parts_of

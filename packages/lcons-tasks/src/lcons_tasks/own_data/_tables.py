@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import DamagedFile
-from lcons_core.storage import opened_archive
+from lcons_core.storage._archive import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 

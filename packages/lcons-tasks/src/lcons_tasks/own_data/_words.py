@@ -19,9 +19,11 @@ import contextlib
 import os
 from pathlib import Path
 
-from lcons_core import WORD, InvalidInput
-from lcons_tasks.data import Columns, column_layout, read_columns, text_sentences
+from lcons_core import InvalidInput
+from lcons_core._instance import WORD
+from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.data._lines import malformed, unreadable
+from lcons_tasks.data._stream import column_layout, text_sentences
 from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._datasets import dataset_records, load_dataset
 from lcons_tasks.own_data._formats import FORM, TABLES, beginning, members_of, read_data, tell_format

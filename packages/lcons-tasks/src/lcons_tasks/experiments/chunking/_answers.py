@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import Recipe
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.chunking._constraints import (
     DEFAULT_WEIGHTS,

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from lcons_decode.chains import viterbi_ids
+from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.chunking._answers import Cell, corpus_and_vectors
 from lcons_tasks.experiments.chunking._corpus import part_of

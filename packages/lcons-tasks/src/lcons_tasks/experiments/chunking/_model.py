@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcons_core import InvalidInput, MissingExtra
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 from lcons_tasks.models._tagger import Tagger, load_tagger
 from lcons_tasks.models._word_vectors import WordVectors

@@ -15,7 +15,7 @@ from typing import Any
 
 from lcons_core import LearnedConstraint, Recipe
 from lcons_decode import Hard, Soft
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.citation._constraints import (
     ONCE,

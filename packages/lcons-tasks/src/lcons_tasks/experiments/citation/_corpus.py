@@ -20,17 +20,9 @@ import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import (
-    CORA_FIELDS,
-    MalformedCorpus,
-    Reference,
-    Sentence,
-    find,
-    hash_sentences,
-    read_anystyle,
-    read_references,
-    require,
-)
+from lcons_tasks.data import MalformedCorpus, Sentence, find, read_anystyle, read_references, require
+from lcons_tasks.data._references import CORA_FIELDS, Reference
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._pos import best_pos_tagger, tagger_identity
 from lcons_tasks.data.text._spacy_tagger import TaggerProgress

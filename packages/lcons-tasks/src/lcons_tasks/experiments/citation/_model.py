@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcons_core import InvalidInput
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.models._chain_svm import train_chain_svm
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm

@@ -21,8 +21,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from lcons_core import Bools, Recipe
-from lcons_decode.kernels import Ints
+from lcons_core import Recipe
+from lcons_core._types import Bools
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._rows import COUNTS, CRF, PENALTIES, TABLE, TableRow

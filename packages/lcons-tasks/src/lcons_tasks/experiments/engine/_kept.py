@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lcons_core import DamagedFile, LconsError
-from lcons_core.storage import versions
+from lcons_core._document import versions
 from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._catalog import cache_folder
 

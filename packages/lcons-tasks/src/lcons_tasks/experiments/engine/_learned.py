@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lcons_core import LearnedConstraint, Recipe, load, save
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.experiments.engine._recipes import learn
 
 if TYPE_CHECKING:

@@ -21,10 +21,16 @@ import numpy as np
 
 from lcons_core import LearnedConstraint, Recipe, RectifierNetwork
 from lcons_core.features import NgramContext
-from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_global
-from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
-from lcons_decode.kernels import Ints
+from lcons_decode import ChainBatch, ChainConstraints, Hard, Soft, constrained_ids, decode_global
+from lcons_decode._scores import X
+from lcons_decode.chains._beam import beam_search_batch
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_decode.kernels._arrays import Ints
 
+EXACT, CHOSEN = "exact", "chosen on dev"
+ACCURACY = "test"
+# Accuracy on tokens with a window that training does not show, and on the others.
+UNSEEN, SEEN = "unseen windows", "seen windows"
 # Labellings tried per sequence under global constraints.
 BUDGET = 1000
 

@@ -19,27 +19,27 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lcons_core import Bools, LearnedConstraint, Recipe, save
+from lcons_core import LearnedConstraint, Recipe, save
+from lcons_core._types import Bools
 from lcons_decode import ChainBatch
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._jobs import Piece, Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._learned import learned
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
-from lcons_tasks.experiments.engine._rows import CRF, TableRow, compile_kernels, recipes_of
+from lcons_tasks.experiments.engine._rows import ACCURACY as ACCURACY
+from lcons_tasks.experiments.engine._rows import CHOSEN as CHOSEN
+from lcons_tasks.experiments.engine._rows import CRF, SEEN, UNSEEN, TableRow, compile_kernels, recipes_of
+from lcons_tasks.experiments.engine._rows import EXACT as EXACT
 from lcons_tasks.experiments.engine._window_crf import train_window_crf
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._answer_columns import write_predictions
 from lcons_tasks.stats import chunks, counted_spans, f1, strict_chunks
 
-EXACT, CHOSEN = "exact", "chosen on dev"
 # Before the name of F1 where a span needs a B at its start.
 STRICT = "strict"
-ACCURACY = "test"
-# Accuracy on tokens with a window that training does not show, and on the others.
-UNSEEN, SEEN = "unseen windows", "seen windows"
 
 
 class LabellingCell(Protocol):

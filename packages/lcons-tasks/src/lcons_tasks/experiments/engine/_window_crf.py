@@ -25,8 +25,9 @@ import numpy as np
 
 from lcons_core import Instance, Recipe
 from lcons_core.features import NgramContext
-from lcons_decode.kernels import Floats, Ints
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_decode.kernels._arrays import Floats, Ints
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.experiments.engine._window_decoder import Columns, ScoresAt, Triples
 from lcons_tasks.experiments.engine._window_tables import feature_of, triples_of
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from lcons_core import LearnedConstraint
 from lcons_decode import RelationRules
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._jobs import Tell, silent

@@ -27,19 +27,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcons_core import (
-    Comparison,
-    LearnedConstraint,
-    Recipe,
-    RectifierNetwork,
-    Rules,
-    compare,
-    load,
-    save,
-)
+from lcons_core import LearnedConstraint, Recipe, RectifierNetwork, Rules, compare, load, save
 from lcons_core.features import Tuples
+from lcons_core.reason._compare import Comparison
 from lcons_decode import RelationRules
-from lcons_decode.kernels import Floats
+from lcons_decode.kernels._arrays import Floats
 from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
 
 if TYPE_CHECKING:

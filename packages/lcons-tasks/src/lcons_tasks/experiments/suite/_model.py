@@ -24,10 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core import WORD, Ints, Recipe
-from lcons_decode import ChainBatch, ChainConstraints, Hard
-from lcons_decode.chains import constrained_ids, marginals_batch, viterbi_ids
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_core import Recipe
+from lcons_core._instance import WORD
+from lcons_core._types import Ints
+from lcons_decode import ChainBatch, ChainConstraints, Hard, constrained_ids
+from lcons_decode.chains._marginals import marginals_batch
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._settings import PARTS, FitSettings

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats
-from lcons_decode.kernels import Ints
+from lcons_core._types import Floats
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts

@@ -32,7 +32,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import DamagedFile, Floats, InvalidInput, LconsError, frozen
+from lcons_core import DamagedFile, InvalidInput, LconsError
+from lcons_core._arithmetic import frozen
+from lcons_core._types import Floats
 from lcons_decode import Status
 from lcons_decode.ilp import Program, Row, Sense, Variable, solve
 from lcons_tasks.experiments.engine._jobs import Tell

@@ -22,7 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Network, RectifierNetwork, to_inequalities
+from lcons_core import RectifierNetwork, to_inequalities
+from lcons_core._network import Network
+from lcons_core._types import Floats
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet
 from lcons_tasks.experiments.synthetic._model import Predicted, flip_examples, predict, unconstrained

@@ -32,19 +32,21 @@ import numpy as np
 
 from lcons_core import (
     FeatureSpace,
-    Floats,
-    Form,
     LabelledExamples,
     LconsError,
-    Network,
     Recipe,
     RectifierNetwork,
     binary,
     round_dyadic,
 )
-from lcons_core.learn import GRID
+from lcons_core._network import Network
+from lcons_core._theorem import Form
+from lcons_core._types import Floats
+from lcons_core.learn._estimator import GRID
 from lcons_decode import Status
-from lcons_decode.ilp import Assignment, Program, Variable, ground_columns, solve
+from lcons_decode.ilp import Program, Variable, solve
+from lcons_decode.ilp._ground import ground_columns
+from lcons_decode.ilp._solve import Assignment
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Recipe, RectifierNetwork
+from lcons_core import Recipe, RectifierNetwork
+from lcons_core._types import Floats
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 from lcons_tasks.experiments.synthetic._model import (
