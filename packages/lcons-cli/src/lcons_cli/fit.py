@@ -25,7 +25,8 @@ from lcons_cli.progress import about, signs_of_life, waiting, working
 
 if TYPE_CHECKING:
     from lcons_tasks import FitSettings, FittedTagger, Sentence
-    from lcons_tasks.fitted import Fitted, FittedScores
+    from lcons_tasks.fitted._fitted_tagger import Fitted
+    from lcons_tasks.fitted._own_scores import FittedScores
     from lcons_tasks.own_data import Data
 
 BASES = ("crf", "bilstm", "token")
@@ -128,7 +129,7 @@ def fit(
     """
     from lcons_tasks import FitSettings
     from lcons_tasks.apps._tagger_folder import check_tagger_folder
-    from lcons_tasks.fitted import check_decoding_folder
+    from lcons_tasks.fitted._own_scores import check_decoding_folder
 
     say: Say = say_nothing if quiet else say_on_stderr
     if scores is not None:
@@ -286,7 +287,7 @@ class _State:
 
 
 def _summary(found: Fitted, command: str, verbose: bool) -> Iterator[str]:
-    from lcons_tasks.fitted import fit_document
+    from lcons_tasks.fitted._report import fit_document
     from lcons_tasks.report import Change, Facts, marked_lines, to_terminal
 
     document = fit_document(found, command)

@@ -8,22 +8,12 @@ the data; the learner does not find it; the base model already obeys it), but do
 Not in the paper: all of this folder.
 """
 
-from lcons_tasks.diagnosis._choice import Choice, Option, choose
-from lcons_tasks.diagnosis._diagnose import Division, diagnose, divide
-from lcons_tasks.diagnosis._diagnosis import Diagnosis, Verdict
+# Names that are not in `__all__` are for the other packages of lcons.
+from lcons_tasks.diagnosis._choice import Choice as Choice
+from lcons_tasks.diagnosis._choice import choose
+from lcons_tasks.diagnosis._diagnose import diagnose
+from lcons_tasks.diagnosis._diagnose import divide as divide
+from lcons_tasks.diagnosis._diagnosis import Diagnosis as Diagnosis
 from lcons_tasks.diagnosis._predictions import predict, predict_scores, read_predictions, read_scores
 
-__all__ = [
-    "Choice",
-    "Diagnosis",
-    "Division",
-    "Option",
-    "Verdict",
-    "choose",
-    "diagnose",
-    "divide",
-    "predict",
-    "predict_scores",
-    "read_predictions",
-    "read_scores",
-]
+__all__ = ["choose", "diagnose", "predict", "predict_scores", "read_predictions", "read_scores"]
