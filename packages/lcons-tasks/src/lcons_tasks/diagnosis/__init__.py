@@ -14,6 +14,7 @@ from lcons_tasks.diagnosis._choice import choose
 from lcons_tasks.diagnosis._diagnose import diagnose
 from lcons_tasks.diagnosis._diagnose import divide as divide
 from lcons_tasks.diagnosis._diagnosis import Diagnosis as Diagnosis
-from lcons_tasks.diagnosis._predictions import predict, predict_scores, read_predictions, read_scores
+from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_scores
+from lcons_tasks.diagnosis._predictions import predict_scores as predict_scores
 
-__all__ = ["choose", "diagnose", "predict", "predict_scores", "read_predictions", "read_scores"]
+__all__ = ["choose", "diagnose", "predict", "read_predictions", "read_scores"]

@@ -35,7 +35,7 @@ from lcons_tasks.own_data._formats import labelled_layout as labelled_layout
 from lcons_tasks.own_data._formats import read_data
 from lcons_tasks.own_data._formats import tell_format as tell_format
 from lcons_tasks.own_data._learn import Learned, learn
-from lcons_tasks.own_data._recommendation import recommend
+from lcons_tasks.own_data._recommendation import recommend as recommend
 from lcons_tasks.own_data._summary import summarise as summarise
 from lcons_tasks.own_data._summary import summary_dict as summary_dict
 from lcons_tasks.own_data._words import read_words
@@ -48,5 +48,4 @@ __all__ = [
     "learn",
     "read_data",
     "read_words",
-    "recommend",
 ]
