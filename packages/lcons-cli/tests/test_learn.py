@@ -11,7 +11,8 @@ from click.testing import CliRunner
 import lcons_cli.learn as command
 from lcons_cli.main import main
 from lcons_core import Recipe, load
-from lcons_tasks.own_data import Split, read_data
+from lcons_tasks.own_data import read_data
+from lcons_tasks.own_data._data import Split
 
 SENTENCES = [
     "Ann NNP B\nLee NNP I\nsings VBZ O\n. . O",

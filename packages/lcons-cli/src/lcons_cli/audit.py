@@ -58,7 +58,7 @@ def audit(
       lcons audit train.conll --page audit.html
     """
     from lcons_tasks.audit import audit as audit_sentences
-    from lcons_tasks.audit import audit_document, finding_lines
+    from lcons_tasks.audit._outputs import audit_document, finding_lines
     from lcons_tasks.report import to_html
 
     check_output(page, data)

@@ -20,7 +20,7 @@ from lcons_cli.progress import Report, progress
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
-    from lcons_tasks.diagnosis import Choice
+    from lcons_tasks.diagnosis._choice import Choice
     from lcons_tasks.stats import LabelTally
 
 GOLD = "gold"

@@ -18,8 +18,8 @@ from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
-    from lcons_tasks.diagnosis import Predictions
-    from lcons_tasks.own_data import Data
+    from lcons_tasks.diagnosis._diagnose import Predictions
+    from lcons_tasks.own_data import Structures
 
 
 @click.command(short_help="Find out why a constraint helps a model, or why not.")
@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     type=INPUT,
     metavar="FILE",
     help="Instead of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
-    " columns, or JSON lines with `labels`. Tuples: JSON lines. psi vectors: a table with one row for each"
-    " valid held-out row; its column `valid` is ignored.",
+    " columns, or JSON lines with `labels`. Tuples: JSON lines.",
 )
 @click.option(
     "--predicted-column",
@@ -87,19 +86,19 @@ def diagnose(
     """Find out why the constraint in CONSTRAINT.json helps a model, or why not.
 
     Is there such a constraint in the data, did the learner find it, and does the base model already obey it?
-    The answers are measured on held-out data: label sequences, tuples or psi vectors, as for `lcons learn`.
-    Without a model, scores or predictions, the last question stays open. Warnings come first, for example if
-    psi is unlike training.
+    The answers are measured on held-out data: label sequences or tuples, as for `lcons learn`. Without a
+    model, scores or predictions, the last question stays open. Warnings come first, for example if psi is
+    unlike training. The last line is advice; with a model or scores it is the choice of `lcons decode
+    --choose`.
 
     \b
     Example:
       lcons diagnose pos-3.json --train train.txt --held-out dev.txt --model model.npz
 
     \b
-    With your own scores, with tuples, and with psi vectors:
+    With your own scores, and with tuples:
       lcons diagnose bigrams.json --train train.conll --held-out dev.conll --scores scores.npz
       lcons diagnose pairs.json --train pairs.jsonl --predictions predicted.jsonl
-      lcons diagnose psi.json --train psi.csv
     """
     answers = [file for file in (model, scores, predictions) if file is not None]
     if len(answers) > 1:
@@ -108,6 +107,7 @@ def diagnose(
         raise click.UsageError("--held-out names the training data: name other data.")
     from lcons_core import InvalidInput, load
     from lcons_tasks import diagnosis
+    from lcons_tasks.own_data import PsiTable
 
     learned = load(constraint)
     division = diagnosis.divide(learned, read_labelled(train, form, columns))
@@ -116,6 +116,8 @@ def diagnose(
         raise InvalidInput(
             f"expected --held-out FILE, because {division.why}; or learn with `lcons learn --held-out-end`."
         )
+    if isinstance(held, PsiTable):
+        raise InvalidInput("a diagnosis is of label sequences or tuples: got a table of psi vectors.")
     if division.held_out is not None:
         say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))
     if predictions is not None:
@@ -141,24 +143,25 @@ def diagnose(
 
 
 def _answers(
-    constraint: LearnedConstraint, held_out: Data, model: str | None, scores: str | None
+    constraint: LearnedConstraint, held_out: Structures, model: str | None, scores: str | None
 ) -> tuple[Predictions | None, tuple[str, ...]]:
     """(answers, warnings): the answers of the model or of the scores in a file."""
     from lcons_core import InvalidInput
-    from lcons_tasks.diagnosis import predict, read_scores
+    from lcons_tasks.diagnosis import read_scores
+    from lcons_tasks.diagnosis._predictions import predict_scores
     from lcons_tasks.models import load_tagger
-    from lcons_tasks.own_data import Structures
 
     if model is None and scores is None:
         return None, ()
-    if not isinstance(held_out, Structures) or held_out.tuples:
-        raise InvalidInput("--model and --scores are for label sequences: pass other --predictions.")
+    if held_out.tuples:
+        raise InvalidInput("--model and --scores are for label sequences: use --predictions for tuples.")
     with progress("labelling") as report:
         if model is not None:
-            return predict(load_tagger(model), held_out.instances, report), ()
+            return predict_scores(load_tagger(model), held_out.instances, report), ()
         assert scores is not None
-        labels, known = read_scores(scores, held_out, report)
-    return labels, _doubts(constraint, known, scores)
+        scored = read_scores(scores, held_out)
+    known = dict.fromkeys(label for sequence in scored for label in sequence.scores.labels)
+    return scored, _doubts(constraint, tuple(known), scores)
 
 
 def _words(columns: str | None) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
     from lcons_core._psi import PsiRows
     from lcons_core.reason._why import Completions, Why
-    from lcons_tasks.own_data import Data
+    from lcons_tasks.own_data._data import Data
 
 
 @click.command(short_help="Print a constraint in words, or why it forbids something.")

@@ -21,7 +21,8 @@ from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_tasks import FitSettings, FittedTagger, Sentence
-    from lcons_tasks.fitted import Fitted, FittedScores
+    from lcons_tasks.fitted._fitted_tagger import Fitted
+    from lcons_tasks.fitted._own_scores import FittedScores
 
 BASES = ("crf", "bilstm", "token")
 
@@ -110,8 +111,7 @@ def fit(
     are noisy: label some test sentences to be sure that the tagger is better than its base model.
 
     Prints the figures without and with the parts, by folds: no sentence is tagged by a model that has seen
-    it. FOLDER also holds report.md and report.html. If the command is interrupted, running it again continues
-    with the models that were trained.
+    it. FOLDER also holds report.md and report.html.
 
     With `--scores`, the label scheme, label pairs and a bias of O are chosen for the scores of your own
     tagger. FOLDER holds the constraint files, and decoding.json lists them with their weights; the command
@@ -126,7 +126,7 @@ def fit(
     """
     from lcons_tasks import FitSettings
     from lcons_tasks.apps._tagger_folder import check_tagger_folder
-    from lcons_tasks.fitted import check_decoding_folder
+    from lcons_tasks.fitted._own_scores import check_decoding_folder
 
     if scores is None:
         check_tagger_folder(output)
@@ -191,15 +191,12 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tupl
 
 def _tagger(sentences: list[Sentence], texts: list[tuple[str, ...]], settings: FitSettings) -> FittedTagger:
     from lcons_tasks import fit as fit_tagger
-    from lcons_tasks.data._catalog import cache_folder
 
-    folder = cache_folder().parent / "fits"
     with progress("fitting") as report:
         return fit_tagger(
             sentences,
             texts,
             settings,
-            kept=folder,
             progress=lambda step, done, total: report(done, total, step),
         )
 
@@ -245,8 +242,10 @@ def _few_texts(texts: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _summary(fitted: Fitted, command: str) -> Iterator[str]:
-    from lcons_tasks.fitted import fit_document
-    from lcons_tasks.report import Change, marked_lines, to_terminal
+    from lcons_tasks.fitted._report import fit_document
+    from lcons_tasks.report import to_terminal
+    from lcons_tasks.report._document import Change
+    from lcons_tasks.report._markdown import marked_lines
 
     yield to_terminal(fit_document(fitted, command), WIDTH).rstrip("\n")
     if fitted.rules:

@@ -16,7 +16,7 @@ from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_tasks import Sentence
-    from lcons_tasks.own_data import Data
+    from lcons_tasks.own_data._data import Data
 
 # The name of a format: CoNLL columns whose cells are separated by one tab, and so may contain blanks.
 TABS = "tabs"
@@ -55,7 +55,8 @@ def labelled_options(command: Any) -> Any:
 def read_labelled(path: str, form: str | None, columns: str | None, valid: str | None = None) -> Data:
     """The data in a file; prints which columns are read if none were stated. `valid` is the label of valid
     rows in a table of psi vectors."""
-    from lcons_tasks.own_data import described_layout, labelled_layout, read_data, tell_format
+    from lcons_tasks.own_data import read_data
+    from lcons_tasks.own_data._formats import described_layout, labelled_layout, tell_format
 
     tabs = form == TABS
     kind = "conll" if tabs else form or tell_format(path, columns is not None, False)

@@ -20,7 +20,8 @@ from lcons_cli.threads import use_one_thread
 if TYPE_CHECKING:
     from lcons_core import Recipe
     from lcons_core.learn._estimator import Progress
-    from lcons_tasks.own_data import Data, Learned
+    from lcons_tasks.own_data import Learned
+    from lcons_tasks.own_data._data import Data
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
 TEMPLATE = Path(__file__).with_name("recipe.toml")
@@ -137,7 +138,8 @@ def learn(
     check_output(output, data, held_out, recipe_file)
     use_one_thread()
     from lcons_core import save
-    from lcons_tasks.own_data import Part, Split, contiguous_folds, split, summarise, summary_dict
+    from lcons_tasks.own_data._data import Part, Split, contiguous_folds, split
+    from lcons_tasks.own_data._summary import summarise, summary_dict
 
     recipe, valid = read_recipe(recipe_file, settings)
     whole = train = read_labelled(data, form, columns, valid)

@@ -43,7 +43,8 @@ def report(runs: tuple[str, ...], out: str, as_json: bool) -> None:
       lcons report pairs.json -o pairs.html
       lcons report bigrams.json labels.jsonl -o own.html
     """
-    from lcons_tasks.report import read_runs, report_page, summary
+    from lcons_tasks.report._page import report_page, summary
+    from lcons_tasks.report._run import read_runs
 
     target = None if out == STDIN else out
     if target is None and as_json:

@@ -130,7 +130,7 @@ def tag(
 def _has_columns(file: str) -> bool:
     """Whether the name or the beginning of a file is that of CoNLL columns."""
     from lcons_core import InvalidInput
-    from lcons_tasks.own_data import tell_format
+    from lcons_tasks.own_data._formats import tell_format
 
     try:
         return Path(file).is_file() and tell_format(file) == "conll"
