@@ -13,6 +13,7 @@ from lcons_tasks.report import Document
 from lcons_tasks.report._document import (
     Claim,
     Claims,
+    Constraints,
     Curve,
     Facts,
     Figure,
@@ -24,7 +25,6 @@ from lcons_tasks.report._document import (
     Table,
     Text,
 )
-from lcons_tasks.report._reasons import Constraints
 from lcons_tasks.report._storage import write_document
 from lcons_tasks.stats import Interval
 

@@ -19,7 +19,7 @@ from made_runs import (
 from lcons_cli.main import main
 from lcons_core import FeatureSpace, LearnedConstraint, Rules, iob2, one_hot, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.report._reasons import Constraints
+from lcons_tasks.report._document import Constraints
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'"
 

@@ -124,10 +124,9 @@ def run_experiment(
     from joblib import effective_n_jobs
 
     from lcons_cli.folders import locked
-    from lcons_tasks.experiments.engine import PAGE, REPORT, run, write_run
     from lcons_tasks.experiments.engine._kept import Stages
+    from lcons_tasks.experiments.engine._run import PAGE, REPORT, RESULTS, run, write_run
     from lcons_tasks.report import to_terminal
-    from lcons_tasks.report._run import RESULTS
 
     options = experiment.options.chosen(values(experiment.options, given), full)
     folder = Path(out)
