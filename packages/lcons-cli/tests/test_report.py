@@ -262,7 +262,7 @@ def test_labels_of_ones_own_are_shown_before_and_after(runs):
     (runs / "labels.jsonl").write_text(decoded.stdout, encoding="utf-8")
     done = report("iob2.json", "labels.jsonl", "-v")
     assert done.exit_code == 0, done.output
-    assert "labels.jsonl: labels: 1 of 2 sentences changed; 2 shown" in done.stderr
+    assert "labels.jsonl: labels: 1 of 2 sentences changed" in done.stderr
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
     for words in (
         "50.0 →  to 100.0",
@@ -288,7 +288,7 @@ def test_damaged_labels_are_one_sentence_and_write_nothing(runs):
         done = report("runs/er", "labels.jsonl" if spoil is None else spoil.name)
         assert done.exit_code == 2
         assert done.stderr.count("\n") == 1
-        assert "write it again with `lcons decode --json`" in done.stderr
+        assert "is not from `lcons decode --json`" in done.stderr
         assert not (runs / "report.html").exists()
 
 

@@ -12,7 +12,6 @@ from lcons_tasks.apps.references import parse
 from lcons_tasks.data import find
 from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment
 from lcons_tasks.data.text._clues import CLUE
-from lcons_tasks.experiments.citation._answers import answers
 from lcons_tasks.experiments.citation._constraints import (
     ALL,
     DECODERS,
@@ -28,8 +27,8 @@ from lcons_tasks.experiments.engine._choice import choose_weights
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import learn
 from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT
 from lcons_tasks.experiments.engine._run import run, write_run
-from lcons_tasks.experiments.engine._sequences import ACCURACY, CHOSEN, EXACT, shared_work
 
 needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
 
@@ -52,10 +51,6 @@ def quick_run(stages, tmp_path_factory):
     record = run(EXPERIMENT, QUICK, stages, jobs=1)
     folder = tmp_path_factory.mktemp("run")
     return record, folder, write_run(folder, EXPERIMENT, QUICK, record, stages)
-
-
-def silent(share, what):
-    """Nobody is told."""
 
 
 def test_text_outside_any_field_belongs_to_the_field_before_and_at_the_start_to_the_first():
@@ -90,7 +85,7 @@ def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatc
         def tags_many(self, texts):
             return [["NNP"] * len(words) for words in texts]
 
-    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", lambda progress: Tagger())
+    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", lambda _: Tagger())
     first = load_corpus(str(path), stages)
     assert first.tagger == "a tagger"
     monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", None)
@@ -166,8 +161,6 @@ def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
     curve = [cell for cell in cells if cell.size is not None]
     assert len(curve) == 4
     assert {tuple(row.name for row in cell.rows) for cell in curve} == {CURVE_ROWS}
-    names = [piece.name for piece in shared_work(cells)]
-    assert len(set(names)) == len(names)
 
 
 def test_weights_stay_unless_dev_speaks_clearly_against_them():
@@ -186,7 +179,7 @@ def test_a_run_fills_every_row_of_every_split(quick_run, corpus, stages):
     for cell, own in zip(EXPERIMENT.cells(QUICK), record.cells, strict=True):
         assert list(own.rows) == [row.name for row in cell.rows] + [CHOSEN]
         gold = [corpus.references[i].labels for i in own.units]
-        found = answers(cell, stages, silent).texts
+        found = cell.answers(stages).texts
         for name, figures in own.rows.items():
             right = [
                 a == b for y, z in zip(gold, found[name], strict=True) for a, b in zip(y, z, strict=True)
@@ -209,7 +202,7 @@ def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corp
         2 * weight for weight in default_weights(row, "words-brief")
     ]
     xs = [corpus.references[i].x for i in record.first.units]
-    exact = answers(EXPERIMENT.cells(QUICK)[0], stages, silent).texts[EXACT]
+    exact = EXPERIMENT.cells(QUICK)[0].answers(stages).texts[EXACT]
     assert [tuple(answer.y) for answer in parser.alone.tag(xs)] == exact
     line = " ".join(xs[0]["word"])
     (parsed,) = parse(parser, [line])

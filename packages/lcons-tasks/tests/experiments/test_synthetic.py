@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import DamagedFile, RectifierNetwork, load
+from lcons_core import RectifierNetwork, load
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._run import run, write_run
 from lcons_tasks.experiments.synthetic._corpus import (
     ProgramFamily,
     generate,
-    load_programs,
     optimum,
-    save_programs,
 )
 from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, PAPER, Options, claims
 from lcons_tasks.experiments.synthetic._measures import (
@@ -63,25 +61,6 @@ def test_optima_are_feasible_and_no_feasible_point_is_cheaper(seed):
     for part in (one.train, one.test):
         assert one.feasible(part.optima).all()
         assert np.array_equal(part.values, (part.costs @ allowed.T).min(1))
-
-
-def test_rows_are_strict_and_lenient_in_turn_and_the_planted_point_has_slack():
-    one = generate(5, replace(TINY, variables=20, constraints=6, scale=50, programs=2, training=1))
-    ask = (one.A @ (2 * one.planted - 1)) / np.linalg.norm(one.A, axis=1)
-    assert (np.sign(ask) == [1, -1, 1, -1, 1, -1]).all()
-    spare = one.A @ one.planted - one.b
-    assert (spare == np.floor(TINY.slack * np.linalg.norm(one.A, axis=1) / 2)).all()
-
-
-def test_a_seed_gives_one_set_and_a_file_gives_it_back(tmp_path, programs):
-    again = generate(3, TINY)
-    assert np.array_equal(again.train.optima, programs.train.optima)
-    save_programs(programs, tmp_path / "programs.npz")
-    read = load_programs(tmp_path / "programs.npz", TINY)
-    assert np.array_equal(read.test.optima, programs.test.optima)
-    (tmp_path / "programs.npz").write_bytes(b"no archive")
-    with pytest.raises(DamagedFile, match="generate it again"):
-        load_programs(tmp_path / "programs.npz", TINY)
 
 
 def test_negatives_are_infeasible(programs):

@@ -22,7 +22,8 @@ from lcons_tasks.report._templates import environment
 
 
 def rules_view(*given, **options) -> str:
-    return environment().get_template("blocks.html").module.rules(rules.rules_view(*given, **options))  # type: ignore[attr-defined]
+    module = environment().get_template("blocks.html").module
+    return module.rules(rules.rules_view(*given, **options))  # type: ignore[attr-defined]
 
 
 def test_rules_have_support_and_exceptions_in_gold_parts():

@@ -22,6 +22,7 @@ from lcons_tasks.stats import are_spans, chunks, runs_as_iob2
 Span = tuple[str, int, int]
 Link = tuple[int, int, str]
 Side = Literal["before", "after", "gold"]
+SIDES: tuple[Side, ...] = ("before", "after", "gold")
 
 
 def are_iob(labels: Iterable[str]) -> bool:

@@ -54,6 +54,11 @@ def read_document(folder: Path) -> Document:
     try:
         return _adapter().validate_json(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InvalidInput(f"{str(path)!r} is not a document: {where:.80}: {first['msg']:.200}") from None
+        raise InvalidInput(f"{str(path)!r} is not a document: {first_error(error)}") from None
+
+
+def first_error(error: ValidationError) -> str:
+    """The first error of a validation in one line, with its place."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(map(str, first["loc"]))
+    return f"{where:.80}{': ' * bool(where)}{first['msg']:.200}"

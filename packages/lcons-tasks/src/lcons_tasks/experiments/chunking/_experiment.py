@@ -5,17 +5,15 @@ Paper: Sec. 6 and 6.1, Table 4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.experiments.chunking._answers import (
     DEFAULT_ROW,
     Cell,
-    answers,
     corpus_and_vectors,
 )
 from lcons_tasks.experiments.chunking._constraints import (
@@ -24,25 +22,15 @@ from lcons_tasks.experiments.chunking._constraints import (
     rows_of,
 )
 from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS, check_ratio
-from lcons_tasks.experiments.chunking._grid import tune_into
 from lcons_tasks.experiments.chunking._model import BASES, tuned
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import percent
-from lcons_tasks.experiments.engine._examples import changes
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import OnEvent, Phase, Tell, silent
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, option
 from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._labelling import changes, leave_files, shared_work
 from lcons_tasks.experiments.engine._recipes import recipe
 from lcons_tasks.experiments.engine._record import Coordinate, Record
-from lcons_tasks.experiments.engine._rows import uses
-from lcons_tasks.experiments.engine._sequences import (
-    ACCURACY,
-    CHOSEN,
-    EXACT,
-    constraints,
-    leave_files,
-    shared_work,
-)
+from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, uses
 from lcons_tasks.experiments.engine._template import render
 from lcons_tasks.report._document import Claim, Curve, Document, Table, TableCell
 
@@ -78,53 +66,30 @@ class Options(RunOptions):
 
     corpus: str = option(
         "bundled",
-        flag(
-            "--corpus",
-            "bundled, conll2000, a folder, or auto (conll2000 if found, otherwise bundled).",
-            default="auto",
-        ),
+        "--corpus",
+        "bundled, conll2000, a folder, or auto (conll2000 if found, otherwise bundled).",
+        default="auto",
     )
     ratios: tuple[float, ...] = option(
-        (1.0,), flag("--ratio", "Share of the training data, such as 0.01; repeat for several.")
+        (1.0,), "--ratio", "Share of the training data, such as 0.01; repeat for several."
     )
-    subsets: tuple[str, ...] = option(
-        ("first",), flag("--subset", "first (as in the paper) or nested (samples that the seed draws).")
-    )
+    subsets: tuple[str, ...] = ("first",)
     seeds: tuple[int, ...] = option(
-        (1, 2, 3, 4, 5), flag("--seed", "Seed of the random numbers; repeat for several.", least=0)
+        (1, 2, 3, 4, 5), "--seed", "Seed of the random numbers; repeat for several.", least=0
     )
-    bases: tuple[str, ...] = option(
-        (WORDS,), flag("--base", "bilstm, bilstm+pos, linear or linear+pos; repeat for several.")
-    )
-    constraints: tuple[str, ...] = option(
-        ("pos:3",),
-        flag("--constraint", "Hard constraint, such as pos:3, existence:2 or pos:2:all; repeat for several."),
-        flag("--n", "Short for --constraint pos:N.", kind=int, form="pos:{}"),
-    )
-    hidden: int = option(10, flag("--hidden", "Hidden units K of the hard constraints.", "-K", default=10))
-    beam: int = option(10, flag("--beam", "Width of the beam search.", default=10))
-    decoders: tuple[str, ...] = option(
-        DECODERS,
-        flag(
-            "--decoder",
-            "exact, search, constrained-search, constrained-exact, soft or baselines; repeat for several.",
-        ),
-    )
-    tune: bool = option(False, flag("--tune", "Instead, search the chunker's settings on dev."))
+    bases: tuple[str, ...] = option((WORDS,), "--base", f"{', '.join(BASES)}; repeat for several.")
+    constraints: tuple[str, ...] = ("pos:3",)
+    hidden: int = 10
+    beam: int = 10
+    decoders: tuple[str, ...] = option(DECODERS, "--decoder", f"{', '.join(DECODERS)}; repeat for several.")
     lean: bool = False
 
     def check(self) -> None:
         for ratio in self.ratios:
             check_ratio(ratio)
-        for kind, names, known in (("base model", self.bases, BASES), ("subset", self.subsets, SUBSETS)):
-            for name in names:
-                if name not in known:
-                    raise InvalidInput(f"unknown {kind} {name!r}; choose one of {', '.join(known)}.")
-        if self.beam < 1 or self.hidden < 1:
-            raise InvalidInput(
-                "the argument `beam` and the argument `hidden` must be at least 1: got"
-                f" {self.beam} and {self.hidden}."
-            )
+        self.among(BASES, "bases")
+        self.among(SUBSETS, "subsets")
+        self.at_least(beam=1, hidden=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -144,11 +109,6 @@ class Options(RunOptions):
             lean=True,
         )
 
-    @classmethod
-    def chosen(cls, given: Mapping[str, Any], full: bool = False) -> Options:
-        """As `RunOptions.chosen`; `tune` uses all ratios unless some are given."""
-        return super().chosen(given, full or bool(given.get("tune")))
-
 
 class Chunking(Experiment[Options, Cell]):
     """Label chunks with few labelled sentences, and measure what learned constraints add.
@@ -163,7 +123,6 @@ class Chunking(Experiment[Options, Cell]):
 
     name = "chunking"
     options = Options
-    phase = "decoding"
     leaves = ("constraints", "predictions", "tagger")
 
     def cells(self, options: Options) -> list[Cell]:
@@ -193,17 +152,15 @@ class Chunking(Experiment[Options, Cell]):
         train = len(corpus_and_vectors(options.corpus)[0].train)
         return sum(_A_CELL + _A_SENTENCE * train * cell.ratio for cell in self.cells(options))
 
-    def before(self, options: Options) -> list[Phase]:
+    def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
         cells = self.cells(options)
         corpus_and_vectors(options.corpus, any(cell.base.reads_vectors for cell in cells))
-        return [Phase("training and learning", shared_work(cells))]
+        return shared_work(cells, kept)
 
-    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
-        found = answers(cell, kept, tell)
-        record = found.record
+    def fill(self, cell: Cell, kept: Stages) -> Record:
+        record = cell.answers(kept).record
         if cell.first:
-            row = {row.name: row for row in cell.rows}[_pick(record)["row"]]
-            record = record.with_facts(examples=changes(cell, found, row, kept, list))
+            record = record.with_facts(examples=changes(cell, _pick(record)["row"], kept))
         corpus, vectors = corpus_and_vectors(cell.corpus, cell.base.reads_vectors)
         about = {
             "name": corpus.name,
@@ -218,26 +175,15 @@ class Chunking(Experiment[Options, Cell]):
         """Writes the constraints, the predictions, and the chunker of the first seed with the most data,
         under the constraints that were chosen on dev."""
         cells = self.cells(options)
-        leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
-        name, kind = cells[0].base.name, cells[0].subset
-        own = [cell for cell in cells if (cell.base.name, cell.subset) == (name, kind)]
-        most = max(own, key=lambda cell: cell.ratio)
-        pick = _pick(answers(most, kept, silent).record)
-        row = {row.name: row for row in most.rows}[pick["row"]]
-        used = uses(
-            row, equal_weights(pick["weight"], len(row.recipes)), constraints(most, row.recipes, kept)
-        )
+        leave_files(folder, cells, kept)
+        first = cells[0].base.name, cells[0].subset
+        most = max((c for c in cells if (c.base.name, c.subset) == first), key=lambda cell: cell.ratio)
+        pick = _pick(most.answers(kept).record)
+        row = next(row for row in most.rows if row.name == pick["row"])
+        weights = equal_weights(pick["weight"], len(row.recipes))
+        chosen = uses(row, weights, most.constraints(row.recipes, kept))
         decoder = {"viterbi": "viterbi", "beam": "beam"}.get(row.how, "exact")
-        model = most.model(kept, silent)
-        ConstrainedTagger(model, tuple(used), decoder, most.beam).save(folder / "tagger")
-
-    def instead(
-        self, options: Options, folder: Path, kept: Stages, jobs: int | None, progress: OnEvent | None
-    ) -> str | None:
-        """The settings that `tune` chooses on dev, if `options.tune` is set."""
-        return (
-            tune_into(folder, options.corpus, options.ratios, kept, jobs, progress) if options.tune else None
-        )
+        ConstrainedTagger(most.model(kept), tuple(chosen), decoder, most.beam).save(folder / "tagger")
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: results by base model and subset, with chunk F1 first."""

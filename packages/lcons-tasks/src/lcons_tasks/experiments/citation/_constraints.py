@@ -206,8 +206,8 @@ def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -
             clues,
         ],
         "designed": [
-            TableRow("designed search", "beam", designed=True),
-            TableRow("soft designed", "soft", designed=True),
+            TableRow("designed search", "beam", designed=designed),
+            TableRow("soft designed", "soft", designed=designed_locally),
         ],
         "baselines": [
             *baseline_rows(windows, (TABLE, COUNTS)),
@@ -282,6 +282,11 @@ def designed(labels: Sequence[str]) -> list[tuple[str, LearnedConstraint]]:
             feature, network = make(known, own)
             found.append((name, LearnedConstraint(network, feature.space, feature, {"designed": name})))
     return found
+
+
+def designed_locally(labels: Sequence[str]) -> list[tuple[str, LearnedConstraint]]:
+    """The rules of `designed` that are local."""
+    return [(name, rule) for name, rule in designed(labels) if name != ONCE]
 
 
 def _once(labels: tuple[str, ...], fields: tuple[str, ...]) -> Made:

@@ -5,16 +5,13 @@ Paper: Sec. 5 and 5.1, Table 3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import mean
 
-from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import ConstrainedTagger
-from lcons_tasks.data.text._spacy_tagger import TaggerProgress
-from lcons_tasks.experiments.citation._answers import Cell, answers, chosen_uses, loaded
+from lcons_tasks.experiments.citation._answers import Cell, loaded
 from lcons_tasks.experiments.citation._constraints import (
     CLUES_ROW,
     COMBINATIONS,
@@ -25,25 +22,16 @@ from lcons_tasks.experiments.citation._constraints import (
     rows_of,
 )
 from lcons_tasks.experiments.citation._constraints import PAPER as PAPER_FEATURES
-from lcons_tasks.experiments.citation._corpus import BUNDLED, load_corpus, read_labelled, trained_on
-from lcons_tasks.experiments.citation._model import base
+from lcons_tasks.experiments.citation._corpus import BUNDLED, read_labelled, trained_on
+from lcons_tasks.experiments.citation._model import BASES
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._examples import changes
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell, silent
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, option
 from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._labelling import changes, leave_files, shared_work
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
-from lcons_tasks.experiments.engine._sequences import (
-    ACCURACY,
-    CHOSEN,
-    EXACT,
-    constraints,
-    leave_files,
-    shared_work,
-)
+from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, uses
 from lcons_tasks.experiments.engine._template import render
 from lcons_tasks.report._document import Claim, Curve, Document, Table
-from lcons_tasks.stats import runs_as_iob2
 
 PAPER = blocks.read_paper(__file__)
 PAPERS = "cora"
@@ -66,49 +54,29 @@ class Options(RunOptions):
 
     corpus: str = option(
         BUNDLED,
-        flag(
-            "--corpus",
-            "bundled, cora, anystyle, a file, or auto (cora if found, otherwise bundled).",
-            default="auto",
-        ),
+        "--corpus",
+        "bundled, cora, anystyle, a file, or auto (cora if found, otherwise bundled).",
+        default="auto",
     )
     seeds: tuple[int, ...] = option(
-        (1, 2, 3, 4, 5), flag("--seed", "Seed of a split; repeat for several.", least=0)
+        (1, 2, 3, 4, 5), "--seed", "Seed of a split; repeat for several.", least=0
     )
     bases: tuple[str, ...] = option(
-        ("words", "reference"),
-        flag("--base", "words, words-brief, words+pos or reference; repeat for several."),
+        ("words", "reference"), "--base", f"{', '.join(BASES)}; repeat for several."
     )
     decoders: tuple[str, ...] = option(
         ("exact", "search", "constrained-search", "soft", "baselines"),
-        flag(
-            "--decoder",
-            "exact, search, constrained-search, all-negatives, constrained-exact, soft, designed, baselines"
-            " or window-crf; repeat for several.",
-        ),
+        "--decoder",
+        f"{', '.join(DECODERS)}; repeat for several.",
     )
-    hidden: tuple[int, ...] = option(
-        (10,), flag("--hidden", "Hidden units K of the paper's features; repeat for several.", "-K")
-    )
-    sizes: tuple[int, ...] = option(
-        (), flag("--size", "Number of training references of a learning curve; repeat for several.")
-    )
-    beam: int = option(50, flag("--beam", "Width of the beam search.", default=50))
+    hidden: tuple[int, ...] = (10,)
+    sizes: tuple[int, ...] = ()
+    beam: int = 50
 
     def check(self) -> None:
-        for name in self.bases:
-            base(name)
-        rows_of(self.decoders)
-        if min(self.seeds) < 0 or min(self.sizes, default=1) < 1:
-            raise InvalidInput(
-                "the argument `seeds` must be at least 0 and the argument `sizes` at least 1: got"
-                f" {min(self.seeds)} and {min(self.sizes, default=1)}."
-            )
-        if self.beam < 1 or min(self.hidden) < 1:
-            raise InvalidInput(
-                "the argument `beam` and the argument `hidden` must be at least 1: got"
-                f" {self.beam} and {min(self.hidden)}."
-            )
+        self.among(BASES, "bases")
+        self.among(DECODERS, "decoders")
+        self.at_least(seeds=0, sizes=1, beam=1, hidden=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -134,7 +102,6 @@ class Citation(Experiment[Options, Cell]):
 
     name = "citation"
     options = Options
-    phase = "decoding"
     leaves = ("constraints", "predictions", "parser")
 
     def cells(self, options: Options) -> list[Cell]:
@@ -146,11 +113,11 @@ class Citation(Experiment[Options, Cell]):
         for i, name in enumerate(options.bases):
             rows = tuple(rows_of(options.decoders, options.hidden if i == 0 else ()))
             cells += [
-                Cell(options.corpus, seed, None, base(name), rows, options.beam, whole, i == k == 0)
+                Cell(options.corpus, seed, None, BASES[name], rows, options.beam, whole, i == k == 0)
                 for k, seed in enumerate(options.seeds)
             ]
         return cells + [
-            Cell(options.corpus, seed, size, base(name), curve, options.beam, size)
+            Cell(options.corpus, seed, size, BASES[name], curve, options.beam, size)
             for name in options.bases
             for size in options.sizes
             if size < whole or size not in CURVE
@@ -160,18 +127,14 @@ class Citation(Experiment[Options, Cell]):
     def seconds(self, options: Options) -> float:
         return sum(_A_CELL if cell.size is None else _OF_CURVE for cell in self.cells(options))
 
-    def before(self, options: Options) -> list[Phase]:
-        """First the POS tags that the corpus lacks, then training and learning."""
-        tagged = Phase("POS tags", [Piece("the corpus", partial(_read, options.corpus))])
-        work = Phase("training and learning", shared_work(self.cells(options)))
-        return [work] if options.corpus == BUNDLED else [tagged, work]
+    def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
+        loaded(options.corpus, kept)
+        return shared_work(self.cells(options), kept)
 
-    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
-        found = answers(cell, kept, tell)
-        record = found.record
+    def fill(self, cell: Cell, kept: Stages) -> Record:
+        record = cell.answers(kept).record
         if cell.first:
-            row = {row.name: row for row in cell.rows}[record.first.facts["chosen"]]
-            record = record.with_facts(examples=changes(cell, found, row, kept, runs_as_iob2))
+            record = record.with_facts(examples=changes(cell, record.first.facts["chosen"], kept))
         corpus = loaded(cell.corpus, kept)
         about = {
             "name": corpus.name,
@@ -187,19 +150,17 @@ class Citation(Experiment[Options, Cell]):
         and all training references, under soft clues, which need no POS tags; without constraints if the run
         has no soft rows."""
         cells = self.cells(options)
-        leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
+        leave_files(folder, cells, kept)
         name = next(name for name in PARSERS if name in options.bases)
         one = next(cell for cell in cells if cell.size is None and cell.base.name == name)
-        model = one.model(kept, silent)
-        used = [
+        chosen = [
             use
             for row in one.rows
             if row.name == CLUES_ROW
-            for use in chosen_uses(
-                row, parser_weights(row, name), constraints(one, row.recipes, kept), model.labels
-            )
+            for use in uses(row, parser_weights(row, name), one.constraints(row.recipes, kept))
         ]
-        ConstrainedTagger(model, tuple(used), "exact" if used else "viterbi").save(folder / "parser")
+        parser = ConstrainedTagger(one.model(kept), tuple(chosen), "exact" if chosen else "viterbi")
+        parser.save(folder / "parser")
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: results by base model, with field F1 first."""
@@ -232,13 +193,6 @@ def stated(row: str, measure: str, at: Mapping[str, Coordinate]) -> float | None
         return None
     figures: dict[str, float] = PAPER["with pos" if at["base"] == "words+pos" else "accuracy"]
     return figures.get(row)
-
-
-def _read(name: str, kept: Stages, tell: Tell) -> None:
-    def progress(step: TaggerProgress) -> None:
-        tell(step.done / step.total, "training a POS tagger, which is kept for later runs")
-
-    load_corpus(name, kept, progress)
 
 
 def _choices(record: Record) -> str:

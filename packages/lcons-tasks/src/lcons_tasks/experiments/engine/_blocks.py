@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
-from lcons_tasks.experiments.engine._rows import ACCURACY, BASELINES, EXACT, SEEN, UNSEEN
+from lcons_tasks.experiments.engine._rows import (
+    ACCURACY,
+    BASELINES,
+    COUNTS,
+    CRF,
+    EXACT,
+    PENALTIES,
+    SEEN,
+    TABLE,
+    UNSEEN,
+)
 from lcons_tasks.report._document import (
     Change,
     Claim,
@@ -32,6 +42,12 @@ from lcons_tasks.report._document import (
 )
 from lcons_tasks.stats import Interval
 
+BASELINE_NOUNS = {
+    TABLE: "look-up table",
+    COUNTS: "smoothed counts",
+    PENALTIES: "learned penalties",
+    CRF: "second-order CRF",
+}
 # The paper's figure for a row and a measure in cells with these coordinates, if it has one.
 Paper = Callable[[str, str, Mapping[str, Coordinate]], float | None]
 
@@ -148,11 +164,51 @@ def curve(
     return Curve(caption, across, up, {**shown, **(more or {})})
 
 
-def headline(record: Record, measure: str, title: str, row: str, over: str, **words: Any) -> Headline:
-    """One row compared with another: both figures, and the gain if the record has counts."""
+def headline(
+    record: Record,
+    measure: str,
+    title: str,
+    row: str,
+    over: str,
+    baselines: Mapping[str, str] | None = None,
+    chosen: str = "",
+    **words: Any,
+) -> Headline:
+    """One row compared with another, and with the best of those plain baselines that the record has (a noun
+    by row): figures, and gains if the record has counts. `chosen` is the name of the row that was chosen."""
     without, within = (Figure(record.values(name, measure)) for name in (over, row))
-    gain = record.gain(row, over, measure) if measure in record.first.counts else None
-    return Headline(title, without, within, gain, **words)
+    best = max(
+        (name for name in baselines or {} if record.has(name)),
+        key=lambda name: record.mean(name, measure),
+        default=None,
+    )
+    gains = {
+        other: record.gain(row, other, measure) if measure in record.first.counts else None
+        for other in (over, best)
+        if other is not None
+    }
+    if best is not None and baselines is not None:
+        words |= {
+            "baseline": Figure(record.values(best, measure)),
+            "baseline_is": baselines[best],
+            "gain_over_baseline": gains[best],
+        }
+    return Headline(title, without, within, gains[over], row=chosen, **words)
+
+
+def plain_baselines(record: Record) -> dict[str, str]:
+    """The baselines of soft rows, and what each is."""
+    return {
+        row.replace("soft", how, 1): row.replace("soft", noun, 1)
+        for row in record.rows
+        if row.startswith("soft ")
+        for how, noun in BASELINE_NOUNS.items()
+    }
+
+
+def each_once(names: Iterable[str]) -> str:
+    """The names, each once, such as the rows that were chosen in several cells."""
+    return ", ".join(dict.fromkeys(names))
 
 
 def facts(caption: str, pairs: Iterable[tuple[str, str]]) -> Facts:

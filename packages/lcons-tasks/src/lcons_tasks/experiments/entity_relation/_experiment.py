@@ -6,7 +6,7 @@ Paper: Sec. 4 and 4.1, Table 1.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
@@ -18,8 +18,7 @@ from lcons_tasks.apps._extractor import Extractor
 from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Passage
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell, silent
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, option
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
 from lcons_tasks.experiments.engine._template import render
@@ -77,45 +76,29 @@ class Options(RunOptions):
 
     corpus: str = option(
         "bundled",
-        flag(
-            "--corpus",
-            "bundled, conll04, a file, or auto (conll04 if found, otherwise bundled).",
-            default="auto",
-        ),
+        "--corpus",
+        "bundled, conll04, a file, or auto (conll04 if found, otherwise bundled).",
+        default="auto",
     )
     splits: tuple[str, ...] = option(
-        ("1", "2", "3"),
-        flag("--seed", "Seed of a split, the same as --split N; repeat for several.", kind=int, least=0),
-        flag("--split", "Seed of a split, or the name of a published split; repeat for several."),
+        ("1", "2", "3"), "--split", "Seed of a split, or the name of a published split; repeat for several."
     )
-    shares: tuple[float, ...] = option(
-        (),
-        flag("--share", "Share of the training data, such as 0.1, for a learning curve; repeat for several."),
-    )
-    grid: tuple[float, ...] = option(GRID, flag("-C", "C of the SVM; repeat to choose among several on dev."))
+    shares: tuple[float, ...] = ()
+    grid: tuple[float, ...] = option(GRID, "-C", "C of the SVM; repeat to choose among several on dev.")
     miss: float = MISS
-    passes: int = option(PASSES, flag("--passes", "Passes over the training sentences.", least=1))
+    passes: int = PASSES
     sizes: tuple[int, ...] = option(
-        (),
-        flag("--size", "Number of training sentences, for a learning curve; repeat for several.", least=1),
+        (), "--size", "Number of training sentences, for a learning curve; repeat for several.", least=1
     )
-    noise: tuple[float, ...] = option(
-        (), flag("--noise", "Share of wrong labels in the training data, such as 0.05; repeat for several.")
-    )
+    noise: tuple[float, ...] = ()
 
     def check(self) -> None:
-        if not all(0 < share <= 1 for share in (*self.shares, *self.noise)):
+        if not all(0 < share <= 1 for share in self.shares) or not all(C > 0 for C in self.grid):
             raise InvalidInput(
-                "the arguments `shares` and `noise` must be above 0 and at most 1: got"
-                f" {self.shares} and {self.noise}."
+                "`shares` must be above 0 and at most 1, and every C above 0: got"
+                f" {self.shares} and {self.grid}."
             )
-        if not all(size >= 1 for size in self.sizes):
-            raise InvalidInput(f"the argument `sizes` must be at least 1: got {self.sizes}.")
-        if not all(value > 0 for value in (*self.grid, self.miss)) or self.passes < 1:
-            raise InvalidInput(
-                "the argument `grid` (the values of C) and the argument `miss` must be above 0, and the"
-                f" argument `passes` must be at least 1: got {self.grid}, {self.miss} and {self.passes}."
-            )
+        self.at_least(sizes=1, passes=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -136,12 +119,11 @@ class EntityRelation(Experiment[Options, Cell]):
 
     \b
     Example:
-      lcons run er --corpus bundled --split 1 -C 0.03125
+      lcons run er --corpus bundled --split 1
     """
 
     name = "er"
     options = Options
-    phase = "training and decoding"
     leaves = ("constraints", "predictions", "extractor")
 
     def cells(self, options: Options) -> list[Cell]:
@@ -171,11 +153,12 @@ class EntityRelation(Experiment[Options, Cell]):
             for cell in self.cells(options)
         )
 
-    def before(self, options: Options) -> list[Phase]:
-        return [Phase("compiling", [Piece("the decoder", _compile)])]
+    def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
+        _compile()
+        return []
 
-    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
-        found = answers(cell, kept, tell)
+    def fill(self, cell: Cell, kept: Stages) -> Record:
+        found = answers(cell, kept)
         record = found.record
         if cell.first:
             own = constraints(cell, LEARNED, kept)
@@ -204,28 +187,28 @@ class EntityRelation(Experiment[Options, Cell]):
                         save(constraint, target / f"{feature}.json")
         with replacing_folder(folder / "predictions") as made:
             for cell in cells:
-                found = answers(cell, kept, silent).answers
+                found = answers(cell, kept).answers
                 rows = zip(parts(cell).test, found[WITHOUT], found[WITHIN], strict=True)
                 lines = (json.dumps(_prediction(*row), ensure_ascii=False) for row in rows)
                 write_text(made / f"{cell.name}.jsonl", "".join(f"{line}\n" for line in lines))
-        model, _, _ = final_model(cells[0], LEARNED, kept, silent)
+        model, _, _ = final_model(cells[0], LEARNED, kept)
         Extractor(model, constraints(cells[0], LEARNED, kept)).save(folder / "extractor")
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: results by the constraints in training and in prediction."""
         clean = Record(tuple(cell for cell in record.cells if not cell.at.get("noise")), record.facts)
+        noisy = sorted(record.where(group=SEEDED, share=1.0, size=0).by("noise").items())
         parts = clean.by("group", "share", "size")
         seeded = sorted((own for (name, *_), own in parts.items() if name == SEEDED), key=_trained_on)
-        noisy = sorted(record.where(group=SEEDED, share=1.0, size=0).by("noise").items())
         return render(
             self,
             record.facts["corpus"]["name"],
             options=options,
             record=record,
             clean=clean,
+            by_noise={f"{blocks.percent(noise)} wrong": own for noise, own in noisy},
             whole=next(iter(parts.values())),
             by_size={f"{_trained_on(own)} sentences": own for own in seeded},
-            by_noise={f"{blocks.percent(noise)} wrong": own for noise, own in noisy},
             places={f"{name}, {_trained_on(own):,} sentences": own for (name, *_), own in parts.items()},
             published={
                 name: own
@@ -248,7 +231,7 @@ class EntityRelation(Experiment[Options, Cell]):
         )
 
 
-def _compile(kept: Stages, tell: Tell) -> None:
+def _compile() -> None:
     """Trains and decodes on two tiny passages, so that the kernels are compiled and cached before several
     processes need them."""
     passage = Passage(("A", "B"), ("NN", "NN"), ((0, 1), (1, 2)))

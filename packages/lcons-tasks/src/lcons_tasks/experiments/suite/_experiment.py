@@ -13,8 +13,7 @@ from typing import Any
 from lcons_core import InvalidInput
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, option
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.engine._template import render
@@ -48,36 +47,28 @@ class Options(RunOptions):
 
     corpus: str = option(
         BUNDLED,
-        flag(
-            "--corpus",
-            "bundled, suite (all sets in the data folder), a folder of sets, or auto (suite if found,"
-            " otherwise bundled).",
-            default="auto",
-        ),
+        "--corpus",
+        "bundled, suite (all sets in the data folder), a folder of sets, or auto (suite if found, otherwise"
+        " bundled).",
+        default="auto",
     )
-    sets: tuple[str, ...] = option((), flag("--set", "Name of a set; repeat for several. Default: all."))
+    sets: tuple[str, ...] = option((), "--set", "Name of a set; repeat for several. Default: all.")
     sizes: tuple[int, ...] = option(
-        BUNDLED_SIZES, flag("--size", "Number of labelled sentences; repeat for several.", least=2)
+        BUNDLED_SIZES, "--size", "Number of labelled sentences; repeat for several.", least=2
     )
-    starts: int = option(STARTS, flag("--starts", "Number of starting points in each set.", least=1))
-    bases: tuple[str, ...] = option((CRF,), flag("--base", "crf, token or bilstm; repeat for several."))
+    starts: int = option(STARTS, "--starts", "Number of starting points in each set.", least=1)
+    bases: tuple[str, ...] = option((CRF,), "--base", "crf, token or bilstm; repeat for several.")
     rows: tuple[str, ...] = option(
-        MAIN, flag("--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several.")
+        MAIN, "--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several."
     )
-    dev: bool = option(False, flag("--dev", "Test on dev files; no test file is read."))
-    seed: int = option(0, flag("--seed", "Seed of the random numbers.", least=0))
+    dev: bool = False
+    seed: int = 0
     lean: bool = False
 
     def check(self) -> None:
-        for kind, names, known in (("base", self.bases, BASES), ("row", self.rows, ROWS)):
-            for name in names:
-                if name not in known:
-                    raise InvalidInput(f"unknown {kind} {name!r}; choose one of {', '.join(known)}.")
-        if min(self.sizes) < 2 or self.starts < 1 or self.seed < 0:
-            raise InvalidInput(
-                "the argument `sizes` must be at least 2, `starts` at least 1 and `seed` at least 0: got"
-                f" {min(self.sizes)}, {self.starts} and {self.seed}."
-            )
+        self.among(BASES, "bases")
+        self.among(ROWS, "rows")
+        self.at_least(sizes=2, starts=1, seed=0)
         # Every table compares with these.
         object.__setattr__(self, "rows", tuple(row for row in ROWS if row in (*MAIN, *self.rows)))
 
@@ -106,7 +97,6 @@ class Suite(Experiment[Options, Cell]):
 
     name = "suite"
     options = Options
-    phase = "fitting and tagging"
     leaves = (FIGURES,)
 
     def cells(self, options: Options) -> list[Cell]:
@@ -128,8 +118,8 @@ class Suite(Experiment[Options, Cell]):
         times = sum(_TIMES.get(row, 1.0) for row in cell.rows)
         return _BASE_TIMES[cell.base] * times * (_A_ROW + _A_SENTENCE * cell.size)
 
-    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
-        record = answers(cell, kept, tell)
+    def fill(self, cell: Cell, kept: Stages) -> Record:
+        record = answers(cell, kept)
         about = {"name": cell.corpus, "part": "dev" if cell.dev else "test"}
         return Record(record.cells, {"corpus": about})
 

@@ -5,16 +5,15 @@ Paper: Appendix B, Table 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lcons_core import InvalidInput, save
+from lcons_core import save
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
-from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, option
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record
 from lcons_tasks.experiments.engine._template import render
@@ -38,21 +37,15 @@ class Options(RunOptions):
 
     needed = ("seeds", "hidden")
 
-    seeds: tuple[int, ...] = option((1,), flag("--seed", "Seed of an instance; repeat for several.", least=0))
+    seeds: tuple[int, ...] = option((1,), "--seed", "Seed of an instance; repeat for several.", least=0)
     hidden: tuple[int, ...] = option(
-        (2, 10), flag("--hidden", "Hidden units K of the networks; repeat for several.", "-K")
+        (2, 10), "--hidden", "Hidden units K of the networks; repeat for several.", "-K", least=1
     )
-    guided: tuple[int, ...] = option(
-        (10,), flag("--guided", "Hidden units K of networks that are learned in rounds; repeat for several.")
-    )
-    rounds: int = option(ROUNDS, flag("--rounds", "Largest number of rounds; 0: none.", least=0))
+    guided: tuple[int, ...] = (10,)
+    rounds: int = option(ROUNDS, "--rounds", "Largest number of rounds; 0: none.", least=0)
 
     def check(self) -> None:
-        if min(self.seeds) < 0 or min((*self.hidden, *self.guided)) < 1 or self.rounds < 0:
-            raise InvalidInput(
-                "the arguments `seeds` and `rounds` must be at least 0, `hidden` and `guided` at least 1: got"
-                f" {self.seeds}, {self.rounds}, {self.hidden} and {self.guided}."
-            )
+        self.at_least(seeds=0, rounds=0, hidden=1, guided=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -75,7 +68,6 @@ class Synthetic(Experiment[Options, Cell]):
 
     name = "synthetic"
     options = Options
-    phase = "learning and solving"
     leaves = ("constraints",)
 
     def cells(self, options: Options) -> list[Cell]:
@@ -90,17 +82,16 @@ class Synthetic(Experiment[Options, Cell]):
         each = sum(_A_CELL + _A_UNIT * cell.hidden + _A_ROUND * cell.rounds for cell in cells)
         return _AN_INSTANCE * len(options.seeds) + each
 
-    def before(self, options: Options) -> list[Phase]:
+    def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
         drawn = {cell.seed: cell for cell in self.cells(options)}
-        pieces = [Piece(f"instance {seed}", partial(instance, cell)) for seed, cell in drawn.items()]
-        return [Phase("drawing and solving", pieces)]
+        return [(f"instance {seed}", partial(instance, cell, kept)) for seed, cell in drawn.items()]
 
     def cost(self, cell: Cell) -> float:
         return cell.hidden + 1000 * cell.rounds
 
-    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
+    def fill(self, cell: Cell, kept: Stages) -> Record:
         corpus = {"name": "synthetic", "what": "integer programs, drawn by seed"}
-        return Record(answers(cell, kept, tell).cells, {"corpus": corpus})
+        return Record(answers(cell, kept).cells, {"corpus": corpus})
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraint of each cell."""

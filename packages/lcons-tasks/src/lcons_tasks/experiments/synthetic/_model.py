@@ -47,7 +47,6 @@ from lcons_decode import Status
 from lcons_decode.ilp import Program, Variable, solve
 from lcons_decode.ilp._ground import ground_columns
 from lcons_decode.ilp._solve import Assignment
-from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 
 _CENTRE = 64.0
@@ -131,7 +130,6 @@ def predict(
     costs: Floats,
     *,
     form: Form | str = Form.LIFTED,
-    tell: Tell | None = None,
 ) -> Predicted:
     """The best point of each program among those that the network accepts."""
     points, infeasible = [], []
@@ -145,8 +143,6 @@ def predict(
                 f"expected a solution of program {i}, found {found.status}; use fewer hidden units."
             )
         points.append([found.values[j] for j in range(len(c))])
-        if tell is not None:
-            tell((i + 1) / len(costs), f"program {i + 1} of {len(costs)}")
     return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
 
 
