@@ -1,6 +1,7 @@
 """A document: what it refuses, its renderings as text, and document.json, read with suspicion."""
 
 import json
+import re
 from html import unescape
 from pathlib import Path
 
@@ -169,6 +170,20 @@ def test_markdown_has_every_block_and_no_heading_over_nothing():
         assert words in text, words
     assert "## Nothing" not in text
     assert "\n\n\n" not in text
+
+
+@pytest.mark.parametrize(
+    "word", ["<script>x</script>", "](http://x)", "![x](y)", "*a*", "`a`", "a_b_", "\\<b>"]
+)
+def test_words_of_the_data_are_not_markup_of_a_report(word: str):
+    changed = Change((word, word), (f"B-{word}", "O"), ("O", "O"), None, word, word)
+    linked = Change((word,), ("O",), ("O",), None, word, word, ((0, 0, word),))
+    table = Table(word, (word,), ((word,),))
+    sections = (Section("S", (Sentences(word, (changed, linked)), table)),)
+    text = to_markdown(Document("T", "t", "", "", sections=sections))
+    assert not re.search(r"<[a-z/]|\]\(", text)
+    words = "\n".join(line for line in text.splitlines() if line.startswith(("- before", "  after")))
+    assert not re.search(r"(?<!\\)[`*_]", words)
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from lcons_tasks.report._document import Change, Curve, Document, Figure, Headline, Table, TableCell
-from lcons_tasks.report._spans import Side, change_links, change_spans, gain, has_links
+from lcons_tasks.report._spans import Link, Side, change_links, change_spans, gain, has_links
 from lcons_tasks.report._templates import cell_text, render
 
 
@@ -28,7 +29,7 @@ def to_markdown(document: Document) -> str:
         ),
         has_paper=has_paper,
         aligned_table=aligned_table,
-        marked_lines=marked_lines,
+        marked_lines=lambda change: marked_lines(escaped(change)),
     )
     return re.sub("\n{3,}", "\n\n", text).strip() + "\n"
 
@@ -107,6 +108,33 @@ def curve_table(curve: Curve) -> Table:
     sizes = sorted({size for points in curve.lines.values() for size in points})
     rows = [(name, *(points.get(size) for size in sizes)) for name, points in curve.lines.items()]
     return Table(curve.caption, (curve.across, *(f"{size:,g}" for size in sizes)), tuple(rows))
+
+
+def escaped(change: Change) -> Change:
+    """A changed sentence whose words and labels are not markup.
+
+    >>> escaped(Change(("`a*",), ("O",), ("O",))).words
+    ('\\\\`a\\\\*',)
+    """
+
+    def plain(text: str) -> str:
+        return re.sub(r"([\\`*_~\[\]])", r"\\\1", " ".join(text.split()))
+
+    def links(side: tuple[Link, ...] | None) -> tuple[Link, ...]:
+        return tuple((i, j, plain(label)) for i, j, label in side or ())
+
+    return replace(
+        change,
+        words=tuple(map(plain, change.words)),
+        before=tuple(map(plain, change.before)),
+        after=tuple(map(plain, change.after)),
+        gold=None if change.gold is None else tuple(map(plain, change.gold)),
+        rule=plain(change.rule),
+        why=plain(change.why),
+        links_before=links(change.links_before),
+        links_after=links(change.links_after),
+        links_gold=None if change.links_gold is None else links(change.links_gold),
+    )
 
 
 def marked_lines(one: Change) -> list[str]:
