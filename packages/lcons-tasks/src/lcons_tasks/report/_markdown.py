@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lcons_tasks.report._document import Change, Curve, Document, Figure, Headline, Table, TableCell
+from lcons_tasks.report._document import Change, Claims, Curve, Document, Figure, Headline, Table, TableCell
 from lcons_tasks.report._spans import Link, Side, change_links, change_spans, gain, has_links
 from lcons_tasks.report._templates import cell_text, render
 
@@ -17,6 +17,7 @@ def to_markdown(document: Document) -> str:
         "report.md",
         document=document,
         headline_lines=headline_lines,
+        claims_line=claims_line,
         figure_table=figure_table,
         curve_table=curve_table,
         gain_table=lambda gains: aligned_table(
@@ -48,6 +49,19 @@ def headline_lines(head: Headline, bold: bool = False) -> list[str]:
         f"{measure}: {head.without.mean:.1f} {head.without_is}, {head.within.mean:.1f} {head.within_is}{gain}"
     )
     return [text for text in (line, baseline_line(head), head.sentence) if text]
+
+
+def claims_line(document: Document) -> str:
+    """How many claims of the paper held; empty if the document has none.
+
+    >>> from lcons_tasks.report._document import Claim, Claims, Section
+    >>> claims = Claims((Claim("a", True, ""), Claim("b", False, "")))
+    >>> claims_line(Document("", "", "", "", sections=(Section("Claims", (claims,)),)))
+    'Claims of the paper: 1 held, 1 not held'
+    """
+    blocks = [block for section in document.sections for block in section.blocks]
+    held = [claim.held for block in blocks if isinstance(block, Claims) for claim in block.claims]
+    return f"Claims of the paper: {sum(held)} held, {len(held) - sum(held)} not held" if held else ""
 
 
 def baseline_line(head: Headline) -> str:

@@ -22,6 +22,7 @@ from lcons_tasks.report._coefficients import heat_maps, inequalities_view, level
 from lcons_tasks.report._constraints import ConstraintsView, Limits, constraints_view
 from lcons_tasks.report._decoded import DECODE
 from lcons_tasks.report._document import Constraints, Document, Headline, Picture, Section, Sentences
+from lcons_tasks.report._markdown import claims_line
 from lcons_tasks.report._matrix import matrix_views
 from lcons_tasks.report._rules import rules_view
 from lcons_tasks.report._run import CONSTRAINT, Run
@@ -97,6 +98,7 @@ def report_page(runs: Sequence[Run], limits: Limits | None = None, say: Say | No
         style=asset("style.css"),
         script=script,
         paper_figures=paper_figures,
+        claims_line=claims_line,
         **{function.__name__: function for function in _FUNCTIONS},
     )
     # A character that UTF-8 cannot encode would otherwise prevent the whole page.
