@@ -1,13 +1,13 @@
 """A line chart as a small, self-contained SVG: figures by size, on a logarithmic scale.
 
 In a page, it uses the colours of the page; a file by itself has colours of its own, for light and dark. It
-has a title and a description for screen readers, and a tooltip per point. Bars are intervals.
+has a title and a description for screen readers, and a tooltip per point.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lcons_tasks.report._document import Curve
@@ -31,13 +31,12 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a line, with the ends of its interval if it has one."""
+    """A point of a line."""
 
     size: float
     value: float
     x: float
     y: float
-    ends: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
     True
     """
     sizes = sorted({size for points in curve.lines.values() for size in points})
-    bands = [bound for own in curve.bands.values() for band in own.values() for bound in band]
-    values = [value for points in curve.lines.values() for value in points.values()] + bands
+    values = [value for points in curve.lines.values() for value in points.values()]
     low, high, ticks = _scale(min(values), max(values))
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     first, last = math.log(sizes[0]), math.log(sizes[-1])
@@ -74,13 +72,9 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
 
     lines = []
     for i, (name, points) in enumerate(curve.lines.items()):
-        own: Mapping[float, tuple[float, float]] = curve.bands.get(name, {})
-        made = [
-            Point(size, value, x(size), y(value), (y(own[size][0]), y(own[size][1])) if size in own else None)
-            for size, value in sorted(points.items())
-        ]
+        shown = tuple(Point(size, value, x(size), y(value)) for size, value in sorted(points.items()))
         at = LEFT + (i % COLUMNS) * width / COLUMNS, HEIGHT + LINE * (i // COLUMNS) + 8
-        lines.append(Line(name, COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], tuple(made), *at))
+        lines.append(Line(name, COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], shown, *at))
     chart = render(
         "chart.svg",
         curve=curve,
