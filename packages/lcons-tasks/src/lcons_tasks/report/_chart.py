@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import cycle
 
 from lcons_tasks.report._document import Curve
 from lcons_tasks.report._templates import render
@@ -27,28 +27,6 @@ STYLE = (
     "<style>svg { background: #fff; color: #23262b; }"
     " @media (prefers-color-scheme: dark) { svg { background: #1c1f23; color: #e5e3de; } }</style>\n"
 )
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point of a line."""
-
-    size: float
-    value: float
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line with its style, its points and its place in the legend."""
-
-    name: str
-    colour: str
-    dash: str
-    points: tuple[Point, ...]
-    x: float
-    y: float
 
 
 def to_svg(curve: Curve, alone: bool = False) -> str:
@@ -70,20 +48,20 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
     def y(value: float) -> float:
         return TOP + height * (high - value) / (high - low)
 
-    lines = []
-    for i, (name, points) in enumerate(curve.lines.items()):
-        shown = tuple(Point(size, value, x(size), y(value)) for size, value in sorted(points.items()))
-        at = LEFT + (i % COLUMNS) * width / COLUMNS, HEIGHT + LINE * (i // COLUMNS) + 8
-        lines.append(Line(name, COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], shown, *at))
     chart = render(
         "chart.svg",
         curve=curve,
-        lines=lines,
+        lines=zip(curve.lines.items(), cycle(COLOURS), cycle(DASHES)),
+        x=x,
+        y=y,
+        columns=COLUMNS,
+        line_height=LINE,
+        column_width=width / COLUMNS,
         ticks=[(tick, y(tick)) for tick in ticks],
         sizes=_apart([(size, x(size)) for size in sizes]),
         said=_described(curve),
         width=WIDTH,
-        height=HEIGHT + LINE * math.ceil(len(lines) / COLUMNS),
+        height=HEIGHT + LINE * math.ceil(len(curve.lines) / COLUMNS),
         bottom=HEIGHT,
         left=LEFT,
         right=WIDTH - RIGHT,
