@@ -42,8 +42,8 @@ SOURCES = PACKAGE / "src" / "lcons_core"
 # The modules, and the tests that each is held to.
 MODULES = {
     "_theorem": ("test_theorem1.py", "test_forms.py", "test_affine_sets.py", "test_testing.py"),
-    "_network": ("test_affine_sets.py", "test_theorem1.py", "test_testing.py"),
-    "_arithmetic": ("test_arithmetic.py",),
+    "_network": ("test_affine_sets.py", "test_theorem1.py", "test_testing.py", "test_constraint.py"),
+    "_arithmetic": ("test_arithmetic.py", "test_affine_sets.py", "test_magnitude.py"),
 }
 # Tests that are left out: they are slow, or are not about these modules.
 LEFT_OUT = (
