@@ -114,8 +114,7 @@ def fit(
     are noisy: label some test sentences to be sure that the tagger is better than its base model.
 
     Prints the figures without and with the parts, by folds: no sentence is tagged by a model that has seen
-    it. FOLDER also holds report.md and report.html. If the command is interrupted, running it again continues
-    with the models that were trained.
+    it. FOLDER also holds report.md and report.html.
 
     With `--scores`, the label scheme, label pairs and a bias of O are chosen for the scores of your own
     tagger. FOLDER holds the constraint files, and decoding.json lists them with their weights; the command
@@ -190,10 +189,9 @@ def _tagger(
 ) -> tuple[FittedTagger, list[str]]:
     """The tagger, and warnings."""
     from lcons_tasks import fit as fit_tagger
-    from lcons_tasks.data._catalog import cache_folder
 
     with fitting(say) as progress:
-        found = fit_tagger(sentences, texts, settings, kept=cache_folder().parent / "fits", progress=progress)
+        found = fit_tagger(sentences, texts, settings, progress=progress)
     warnings = list(_few(found))
     if len(texts) < FEW and not plain:
         given = (

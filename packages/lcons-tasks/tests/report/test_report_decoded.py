@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import InvalidInput, iob2, save
+from lcons_core import InvalidInput, LconsError, iob2, save
 from lcons_decode import ChainScores, Scored
 from lcons_decode._stream import decode_scored
 from lcons_decode.files._answers import described
@@ -88,7 +88,7 @@ def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
     ]
     for content in (b"", b"\n\n", b"\xff\xfe", b"[1]", b"{", b"[" * 100_000):
         (tmp_path / "other").write_bytes(content)
-        with pytest.raises(InvalidInput):
+        with pytest.raises(LconsError):
             read_runs([tmp_path / "other"])
     (tmp_path / "flat.json").write_text(flat.replace('"sha256": "', '"sha256": "0'))
     with pytest.raises(ValueError, match="checksum"):

@@ -10,19 +10,11 @@ Not in the paper: all of this folder.
 
 # Names that are not in `__all__` are for the other packages of lcons.
 from lcons_tasks.diagnosis._choice import Choice as Choice
-from lcons_tasks.diagnosis._choice import Option as Option
 from lcons_tasks.diagnosis._choice import choose
-from lcons_tasks.diagnosis._coverage import Coverage as Coverage
-from lcons_tasks.diagnosis._coverage import LeftOut as LeftOut
-from lcons_tasks.diagnosis._diagnose import Division as Division
 from lcons_tasks.diagnosis._diagnose import diagnose
 from lcons_tasks.diagnosis._diagnose import divide as divide
 from lcons_tasks.diagnosis._diagnosis import Diagnosis as Diagnosis
-from lcons_tasks.diagnosis._diagnosis import Score as Score
-from lcons_tasks.diagnosis._diagnosis import Verdict as Verdict
-from lcons_tasks.diagnosis._given import Predictions as Predictions
-from lcons_tasks.diagnosis._obedience import Obedience as Obedience
 from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_scores
-from lcons_tasks.stats import Estimate as Estimate
+from lcons_tasks.diagnosis._predictions import predict_scores as predict_scores
 
 __all__ = ["choose", "diagnose", "predict", "read_predictions", "read_scores"]

@@ -21,7 +21,6 @@ Not in the paper: all of this folder.
 # Names that are not in `__all__` are for the other packages of lcons.
 from lcons_tasks.own_data._bound import Bound as Bound
 from lcons_tasks.own_data._bound import upper_bound as upper_bound
-from lcons_tasks.own_data._data import SPLIT as SPLIT
 from lcons_tasks.own_data._data import Data as Data
 from lcons_tasks.own_data._data import Part as Part
 from lcons_tasks.own_data._data import PsiTable, Structures
@@ -31,19 +30,22 @@ from lcons_tasks.own_data._data import joined as joined
 from lcons_tasks.own_data._data import recorded_split as recorded_split
 from lcons_tasks.own_data._data import split as split
 from lcons_tasks.own_data._datasets import from_dataset
-from lcons_tasks.own_data._formats import FORMATS as FORMATS
 from lcons_tasks.own_data._formats import described_layout as described_layout
 from lcons_tasks.own_data._formats import labelled_layout as labelled_layout
 from lcons_tasks.own_data._formats import read_data
 from lcons_tasks.own_data._formats import tell_format as tell_format
-from lcons_tasks.own_data._judgement import Forbidden as Forbidden
-from lcons_tasks.own_data._judgement import Judgement as Judgement
 from lcons_tasks.own_data._learn import Learned, learn
-from lcons_tasks.own_data._summary import advice as advice
+from lcons_tasks.own_data._recommendation import recommend as recommend
 from lcons_tasks.own_data._summary import summarise as summarise
 from lcons_tasks.own_data._summary import summary_dict as summary_dict
-from lcons_tasks.own_data._tables import table_space as table_space
-from lcons_tasks.own_data._undecided import Undecided as Undecided
 from lcons_tasks.own_data._words import read_words
 
-__all__ = ["Learned", "PsiTable", "Structures", "from_dataset", "learn", "read_data", "read_words"]
+__all__ = [
+    "Learned",
+    "PsiTable",
+    "Structures",
+    "from_dataset",
+    "learn",
+    "read_data",
+    "read_words",
+]

@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table, TableCell
-from lcons_tasks.report._markdown import cell_text, headline_lines
+from lcons_tasks.report._markdown import curve_table, headline_lines
+from lcons_tasks.report._templates import cell_text
 
 LINES = 20
 MOST_COMPARED = 3
@@ -60,9 +61,7 @@ def _table_of(document: Document) -> Table | None:
             return block
     for block in blocks:
         if isinstance(block, Curve):
-            sizes = sorted({size for points in block.lines.values() for size in points})
-            rows = [(name, *(points.get(size) for size in sizes)) for name, points in block.lines.items()]
-            return Table(block.caption, (block.across, *(f"{size:,g}" for size in sizes)), tuple(rows))
+            return curve_table(block)
     return next((block for block in blocks if isinstance(block, Table)), None)
 
 
