@@ -149,8 +149,6 @@ def language(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize("name", [name for name in COMMANDS if is_run_here(name)])
 def test_the_example_runs(name, folder, language, monkeypatch):
     monkeypatch.chdir(folder)
-    if name == "data path":
-        CliRunner().invoke(main, ["data", "add", "conll04", str(bundled("er", "sentences.corp"))])
     for line in example(name):
         found = LINE.fullmatch(line)
         assert found, line

@@ -111,7 +111,6 @@ COMMANDS = {
     "extract-missing": "extract --model nowhere marked.txt",
     "data-list": "data list",
     "data-list-json": "data list --json",
-    "data-path": "data path conll04",
     "report-json": f"report {PAIRS} {EDITED} {BIGRAMS} -o page.html --json",
     "report-nothing": "report nowhere -o page.html",
     "run-unknown": "run chunking --base magic",

@@ -71,7 +71,6 @@ parse --model nowhere train.conll
 extract --model nowhere train.conll
 extract --spacy x train.conll
 data fetch nothing
-data path nothing
 run nothing
 run chunking --base magic
 run chunking --ratio 2 --out out.json

@@ -96,21 +96,6 @@ def add(name: str, paths: tuple[str, ...]) -> None:
     _show(add_corpus(name, paths, catalog=CATALOG))
 
 
-@data.command()
-@click.argument("name")
-def path(name: str) -> None:
-    """Print the path of each file of corpus NAME, one path per line.
-
-    \b
-    Example:
-      head $(lcons data path conll04)
-    """
-    from lcons_tasks.data import CATALOG, require
-
-    for file in require(name, CATALOG):
-        click.echo(str(file))
-
-
 def _described(corpus: Corpus) -> dict[str, Any]:
     from lcons_tasks.data import find
 
