@@ -82,7 +82,7 @@ def test_the_wheel_of_tasks_carries_its_corpora_settings_and_page(wheels):
         f"lcons_tasks/bundled/citation/{name}" for name in ("references.txt", "references.pos", "CARD.md")
     }
     er = {f"lcons_tasks/bundled/er/{name}" for name in ("sentences.corp", "CARD.md")}
-    templates = ("page.html", "blocks.html", "chart.svg", "style.css", "script.js")
+    templates = ("page.html", "blocks.html", "chart.svg", "style.css", "script.js", "report.md")
     page = {f"lcons_tasks/report/templates/{name}" for name in templates}
     assert chunking | citation | er | page | {"lcons_tasks/experiments/chunking/settings.json"} <= names
     assert metadata.get_all("Provides-Extra") == ["dask", "ray", "torch"]
