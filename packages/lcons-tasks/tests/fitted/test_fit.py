@@ -223,3 +223,8 @@ def test_a_change_must_be_better_than_chance_would_make_it():
     assert prefer(0, [1], [even, lucky], draws, 0.0) == 1
     assert prefer(0, [1], [even, even], draws, 0.0) == 0
     assert prefer(1, [0], [even, better], draws, 0.0) == 1
+
+
+def test_a_text_where_lists_of_words_are_meant_is_an_error():
+    with pytest.raises(InvalidInput):
+        fit(TRAIN, ["some text"])  # type: ignore[list-item]

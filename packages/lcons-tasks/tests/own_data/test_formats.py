@@ -398,3 +398,47 @@ def test_words_and_tags_of_universal_dependencies_are_read_without_a_word(tmp_pa
     (instance,) = read_data(path, columns="word=2,lemma=3,label=8").instances
     assert instance.x["lemma"] == ("ir", "nosotros", "de", "el", "mar")
     assert instance.y == ("root", "obj", "case", "det", "obl")
+
+
+SAME = [(("Ann", "Lee", "sings", "."), ("B-PER", "I-PER", "O", "O")), (("Oh", "!"), ("O", "O"))]
+TEXT, SPANS = "Ann Lee sings. Oh!", [[0, 7, "PER"]]
+CSV = "Sentence #,Word,POS,Tag\n1,Ann,N,B-PER\n,Lee,N,I-PER\n,sings,V,O\n,.,.,O\n2,Oh,U,O\n,!,.,O\n"
+OBJECTS = [{"tokens": words, "tags": labels} for words, labels in SAME]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("doccano.jsonl", json.dumps({"id": 1, "text": TEXT, "label": SPANS}), None),
+        ("new.jsonl", json.dumps({"text": TEXT, "entities": [{"start": 0, "end": 7, "label": "PER"}]}), None),
+        ("spacy.json", json.dumps([[TEXT, {"entities": SPANS}]]), None),
+        ("array.json", json.dumps(OBJECTS, indent=1), None),
+        ("kaggle.csv", CSV, None),
+        ("other.csv", CSV.replace("Word", "Form").replace("#", "no"), "word=Form,sentence=Sentence no"),
+        ("blank.csv", "token;tag\nAnn;B-PER\nLee;I-PER\nsings;O\n.;O\n\nOh;O\n!;O\n", None),
+    ],
+)
+def test_files_of_other_tools_hold_the_same_sentences(tmp_path, name, text, columns):
+    path = written(tmp_path, name, text)
+    assert [(one.x["word"], one.y) for one in read_data(path, columns=columns).instances] == SAME
+    if columns is None:
+        assert read_words(path) == tuple(words for words, _ in SAME)
+
+
+@pytest.mark.parametrize(
+    "spans", [[[0, 99, "PER"]], [[3, 3, "PER"]], [[0, 3, "PER"], [0, 7, "X"]], [["0", 3, "X"]], 5]
+)
+def test_spans_that_no_labels_can_hold_are_refused(tmp_path, spans):
+    with pytest.raises(LconsError):
+        read_data(written(tmp_path, "a.jsonl", json.dumps({"text": TEXT, "label": spans})))
+
+
+def test_comments_with_as_many_cells_as_tokens_are_no_tokens(tmp_path):
+    text = "# one\nAnn B\nsings O\n\n# two\n# O\nOh O\n"
+    data = read_data(written(tmp_path, "a.conll", text))
+    assert [one.x["word"] for one in data.instances] == [("Ann", "sings"), ("#", "Oh")]
+
+
+def test_a_long_file_without_blank_lines_is_a_warning(tmp_path):
+    with pytest.warns(UserWarning, match="no blank line"):
+        assert len(read_data(written(tmp_path, "a.conll", "Ann B\nsings O\n" * 200))) == 1

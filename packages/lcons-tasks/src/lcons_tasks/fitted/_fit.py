@@ -87,6 +87,8 @@ def fit(
     settings = settings or FitSettings()
     if settings.base == BILSTM:  # it has no penalties
         settings = replace(settings, penalties=settings.penalties[:1])
+    if any(isinstance(words, str) for words in unlabelled):
+        raise InvalidInput("unlabelled sentences must be lists of words: got a text; split it into words.")
     sentences = [sentence for sentence in train if len(sentence)]
     if len(sentences) < 2:
         raise InvalidInput(

@@ -19,28 +19,35 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
+from itertools import takewhile
 from pathlib import Path
 
 from lcons_core import Instance, InvalidInput, MissingExtra
 from lcons_core._instance import WORD
-from lcons_tasks.data import Columns, MalformedCorpus, read_columns
+from lcons_tasks.data import Columns, MalformedCorpus, Sentence, read_columns
 from lcons_tasks.data._columns import first_width
 from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import POS, column_layout
 from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset
-from lcons_tasks.own_data._records import LABEL, json_records, read_records
-from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
+from lcons_tasks.own_data._records import LABEL, csv_records, json_records, read_records
+from lcons_tasks.own_data._tables import VALID, csv_rows, delimiter_of, read_csv, read_npz
 
 Reader = Callable[[str | os.PathLike[str], Mapping[str, str]], Structures]
 
+# A CSV file with one row per token, not per psi vector.
+TOKENS = "csv of tokens"
+TEXTS = ("conll", "jsonl", "csv")
 # Formats of structures whose columns are named by members.
 READERS: dict[str, Reader] = {
     "jsonl": lambda path, members: read_records(path, json_records(path), members),
     "datasets": read_dataset,
+    TOKENS: lambda path, members: read_records(path, csv_records(path, members)),
 }
 TABLES = {"csv": read_csv, "npz": read_npz}
 FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
@@ -104,7 +111,7 @@ def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
     tokens = [line for line in lines if line]
     if not tokens:
         return "conll" if whole else None
-    if tokens[0].startswith("{"):
+    if re.match(r"\{|\[\s*[\[{]", " ".join(tokens[:2])):
         return "jsonl"
     if VALID in tokens[0].split(delimiter_of(tokens[0])):
         return "csv"
@@ -118,6 +125,13 @@ def _looks_like_columns(lines: list[str]) -> bool:
     widths = {len(line.split()) for line in tokens}
     return len(widths) == 1 and min(widths) >= 2 and "" in "\n".join(lines).strip().split("\n")
 
+
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
+STRANGE = re.compile("[\N{REPLACEMENT CHARACTER}\x00-\x08\x0e-\x1f]")
+# The largest share of such characters of a text.
+MOST_STRANGE = 0.2
+# Tokens of a sentence that is suspicious if it is the only one.
+LONG = 200
 
 LAST = -1
 # Columns of CoNLL-U.
@@ -140,6 +154,10 @@ def read_data(
     `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
+    if chosen in TEXTS:
+        check_text(path)
+    if chosen == "csv" and VALID not in csv_rows(path)[0][1]:
+        chosen = TOKENS
     if chosen in TABLES:
         if columns is not None:
             raise InvalidInput("a table of psi vectors needs no `columns`: its header names them.")
@@ -154,10 +172,46 @@ def read_data(
 
 def _read_conll(path: str | os.PathLike[str], columns: str | None, tabs: bool) -> Structures:
     layout = labelled_layout(path, columns, tabs)
-    instances = tuple(sentence.instance for sentence in read_columns(path, layout))
-    if not instances:
+    sentences = _without_comments(list(read_columns(path, layout)))
+    if not sentences:
         raise malformed(path, 1, "expected sentences with one line per token: got none.")
-    return Structures(instances)
+    if len(sentences) == 1 and len(sentences[0]) > LONG:
+        warnings.warn(
+            f"{os.fspath(path)} has no blank line between sentences: its {len(sentences[0]):,} tokens are one"
+            " sentence",
+            stacklevel=3,
+        )
+    return Structures(tuple(sentence.instance for sentence in sentences))
+
+
+def _without_comments(sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences without lines such as `# id 5` that look like tokens before them: their last cell is no
+    label of any other token."""
+    leading = [sum(1 for _ in takewhile("#".__eq__, sentence.words)) for sentence in sentences]
+    both = list(zip(sentences, leading, strict=True))
+    labels = {label for sentence, first in both for label in sentence.labels[first:]}
+    kept = []
+    for sentence, first in both:
+        comments = sum(1 for _ in takewhile(lambda label: label not in labels, sentence.labels[:first]))
+        columns = {name: values[comments:] for name, values in sentence.columns.items()}
+        if labels and comments:
+            sentence = Sentence(sentence.words[comments:], sentence.labels[comments:], columns)
+        kept.append(sentence)
+    return [sentence for sentence in kept if len(sentence)]
+
+
+def check_text(path: str | os.PathLike[str]) -> None:
+    """Raises an error if the beginning of a file is not UTF-8 text with lines that end in LF."""
+    head, _ = beginning(path)
+    text = head.decode("utf-8", "replace")
+    strange = sum(
+        one == "\N{REPLACEMENT CHARACTER}" or (one < " " and one not in "\t\n\r\f\v") for one in text
+    )
+    if head.startswith(COMPRESSED) or b"\0" in head or strange > MOST_STRANGE * len(text):
+        raise malformed(path, 1, "expected UTF-8 text: got other bytes, such as those of a packed file.")
+    alone = head.count(b"\r") - head.count(b"\r\n")
+    if alone > head.count(b"\n"):
+        raise malformed(path, 1, "lines must end in LF or CR LF: got CR alone, as on old Macs; convert them.")
 
 
 def _read_registered(path: str | os.PathLike[str], form: str, members: dict[str, str]) -> Structures:
