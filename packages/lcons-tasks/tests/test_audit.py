@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_up_drugs import corpus
 
 from lcons_core import InvalidInput
 from lcons_tasks.audit import Finding, audit
@@ -47,13 +48,31 @@ def test_the_reasons_add_up_to_the_odds_and_count_other_sentences(found):
     assert "'codeine' after 'give' is B-DRUG in 10 of 10 other places, O in 0" in rules
 
 
-def test_a_word_without_another_place_is_judged_by_all_words():
+def test_a_word_without_another_place_is_no_evidence():
     once = Sentence(("take", "zyban", "now"), ("O", "B-ODD", "O"))
-    found = audit([*RIGHT, once]).findings
-    [one] = [one for one in found if one.sentence == len(RIGHT) + 1]
-    rules = [reason.rule for reason in one.reasons if reason.rule.startswith("'zyban'")]
-    assert rules == ["'zyban' stands nowhere else, and 63% of all words are O"] * len(KEYS)
-    assert (one.alike, one.others) == (0, 0)
+    found = audit([*RIGHT, once])
+    assert not found.findings
+    assert found.doubtful == 1
+
+
+def test_clean_sentences_give_few_findings_and_planted_mistakes_are_first():
+    """Of 60 sentences, each with other names; then every fifth loses a label."""
+    clean = corpus(60)
+    assert len(audit(clean).findings) <= 3
+    wrong, planted = list(clean), []
+    for i in range(0, 60, 5):
+        labels = ["O" if label.endswith("-DRUG") else label for label in clean[i].labels]
+        if labels != list(clean[i].labels):
+            wrong[i] = Sentence(clean[i].words, tuple(labels))
+            planted.append(i + 1)
+    found = audit(wrong).findings
+    first = {one.sentence for one in found[: len(planted)]}
+    assert len(first & set(planted)) >= 0.7 * len(first) > 0
+
+
+def test_more_labels_than_models_can_learn_are_refused():
+    with pytest.raises(InvalidInput):
+        audit([Sentence((f"w{i}", "x"), (f"L{i}", "O")) for i in range(1000)])
 
 
 def test_findings_are_ranked_and_relabelled(found):

@@ -74,6 +74,7 @@ def audit(
     """
     from lcons_tasks.audit import audit as audited
     from lcons_tasks.audit._outputs import audit_document, finding_lines
+    from lcons_tasks.own_data import token_lines
     from lcons_tasks.report import to_html
 
     say: Say = say_nothing if quiet else say_on_stderr
@@ -89,8 +90,10 @@ def audit(
         click.echo(json.dumps(found.to_dict(most), ensure_ascii=False, indent=2))
     else:
         shown = found.findings[:most]
+        lines = token_lines(data, [sentence.words for sentence in sentences]) if shown else []
         for finding in shown:
-            for line in list(finding_lines(found, finding))[: None if verbose else 3]:
+            place = f"{Path(data).name}:{lines[finding.sentence - 1][finding.first]}" if lines else ""
+            for line in list(finding_lines(found, finding, place))[: None if verbose else 3]:
                 click.echo(line)
         if verbose:
             for name, weight in found.weights.items():
@@ -99,4 +102,9 @@ def audit(
         more = "" if count == len(shown) else f"; --most {count} shows all"
         findings = "1 finding" if count == 1 else f"{count:,} findings"
         click.echo(f"{findings} in {len(sentences):,} sentences{more}.")
+        if found.doubtful:
+            click.echo(
+                f"{found.doubtful:,} other places differ from what the sources read, with too little evidence"
+                " for a finding; more labelled sentences give more."
+            )
     click.get_current_context().exit(1 if found.findings else 0)

@@ -228,3 +228,8 @@ def test_a_change_must_be_better_than_chance_would_make_it():
 def test_a_text_where_lists_of_words_are_meant_is_an_error():
     with pytest.raises(InvalidInput):
         fit(TRAIN, ["some text"])  # type: ignore[list-item]
+
+
+def test_more_labels_than_a_tagger_can_learn_are_refused():
+    with pytest.raises(InvalidInput):
+        fit([Sentence((f"w{i}", "x"), (f"L{i}", "O")) for i in range(1000)])

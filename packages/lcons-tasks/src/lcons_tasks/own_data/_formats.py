@@ -225,7 +225,7 @@ def _read_registered(path: str | os.PathLike[str], form: str, members: dict[str,
     try:
         inspect.signature(read).bind(path, **members)
     except TypeError as error:
-        raise InvalidInput(f"`columns` must be such that the format {form} knows them: {error}.") from None
+        raise InvalidInput(f"expected `columns` that the format {form} knows: {error}.") from None
     try:
         return Structures(tuple(_instance(tokens, labels) for tokens, labels in read(path, **members)))
     except OSError as error:
