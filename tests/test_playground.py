@@ -42,7 +42,7 @@ def test_the_page_is_that_of_its_parts_and_networks():
 
 
 def test_the_networks_are_those_that_are_learned(monkeypatch):
-    """A selection; `./tools/venv python tools/playground.py --check` learns all of them."""
+    """A selection; `./tools/venv python tools/playground.py` learns all of them."""
     chosen = playground.patterns()[5::17]
     monkeypatch.setattr(playground, "patterns", lambda: chosen)
     pairs = playground.pairs_example()
