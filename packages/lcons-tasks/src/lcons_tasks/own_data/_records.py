@@ -115,9 +115,9 @@ def csv_records(
     (first, header), *rows = csv_rows(path)
     lower = [name.lower() for name in header]
     places = {}
-    for column, names in CSV_COLUMNS.items():
+    for column, usual_names in CSV_COLUMNS.items():
         stated = members.get(column, "").lower()
-        place = next((lower.index(name) for name in (stated, *names) if name in lower), None)
+        place = next((lower.index(name) for name in (stated, *usual_names) if name in lower), None)
         if place is None and column != SENTENCE:
             wanted = f"a column `valid` of psi vectors, or columns `{CSV_COLUMNS[WORD][0]}` and `tag`"
             raise malformed(path, first, f"expected {wanted}: got {', '.join(header):.200}.")
