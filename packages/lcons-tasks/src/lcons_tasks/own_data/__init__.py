@@ -39,7 +39,6 @@ from lcons_tasks.own_data._recommendation import recommend as recommend
 from lcons_tasks.own_data._summary import summarise as summarise
 from lcons_tasks.own_data._summary import summary_dict as summary_dict
 from lcons_tasks.own_data._words import read_words
-from lcons_tasks.own_data._words import token_lines as token_lines
 
 __all__ = [
     "Learned",

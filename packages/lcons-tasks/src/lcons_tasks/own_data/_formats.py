@@ -24,30 +24,26 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
-from itertools import takewhile
 from pathlib import Path
 
 from lcons_core import Instance, InvalidInput, MissingExtra
 from lcons_core._instance import WORD
-from lcons_tasks.data import Columns, MalformedCorpus, Sentence, read_columns
+from lcons_tasks.data import Columns, MalformedCorpus, read_columns
 from lcons_tasks.data._columns import first_width
 from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import POS, column_layout
 from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset
-from lcons_tasks.own_data._records import LABEL, csv_records, json_records, read_records
-from lcons_tasks.own_data._tables import VALID, csv_rows, delimiter_of, read_csv, read_npz
+from lcons_tasks.own_data._records import LABEL, json_records, read_records
+from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
 
 Reader = Callable[[str | os.PathLike[str], Mapping[str, str]], Structures]
 
-# A CSV file with one row per token, not per psi vector.
-TOKENS = "csv of tokens"
 TEXTS = ("conll", "jsonl", "csv")
 # Formats of structures whose columns are named by members.
 READERS: dict[str, Reader] = {
     "jsonl": lambda path, members: read_records(path, json_records(path), members),
     "datasets": read_dataset,
-    TOKENS: lambda path, members: read_records(path, csv_records(path, members)),
 }
 TABLES = {"csv": read_csv, "npz": read_npz}
 FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
@@ -111,7 +107,7 @@ def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
     tokens = [line for line in lines if line]
     if not tokens:
         return "conll" if whole else None
-    if re.match(r"\{|\[\s*[\[{]", " ".join(tokens[:2])):
+    if tokens[0].startswith("{"):
         return "jsonl"
     if VALID in tokens[0].split(delimiter_of(tokens[0])):
         return "csv"
@@ -156,8 +152,6 @@ def read_data(
     chosen = form or tell_format(path, columns is not None, tabs)
     if chosen in TEXTS:
         check_text(path)
-    if chosen == "csv" and VALID not in csv_rows(path)[0][1]:
-        chosen = TOKENS
     if chosen in TABLES:
         if columns is not None:
             raise InvalidInput("a table of psi vectors needs no `columns`: its header names them.")
@@ -172,7 +166,7 @@ def read_data(
 
 def _read_conll(path: str | os.PathLike[str], columns: str | None, tabs: bool) -> Structures:
     layout = labelled_layout(path, columns, tabs)
-    sentences = _without_comments(list(read_columns(path, layout)))
+    sentences = list(read_columns(path, layout))
     if not sentences:
         raise malformed(path, 1, "expected sentences with one line per token: got none.")
     if len(sentences) == 1 and len(sentences[0]) > LONG:
@@ -182,22 +176,6 @@ def _read_conll(path: str | os.PathLike[str], columns: str | None, tabs: bool) -
             stacklevel=3,
         )
     return Structures(tuple(sentence.instance for sentence in sentences))
-
-
-def _without_comments(sentences: list[Sentence]) -> list[Sentence]:
-    """The sentences without lines such as `# id 5` that look like tokens before them: their last cell is no
-    label of any other token."""
-    leading = [sum(1 for _ in takewhile("#".__eq__, sentence.words)) for sentence in sentences]
-    both = list(zip(sentences, leading, strict=True))
-    labels = {label for sentence, first in both for label in sentence.labels[first:]}
-    kept = []
-    for sentence, first in both:
-        comments = sum(1 for _ in takewhile(lambda label: label not in labels, sentence.labels[:first]))
-        columns = {name: values[comments:] for name, values in sentence.columns.items()}
-        if labels and comments:
-            sentence = Sentence(sentence.words[comments:], sentence.labels[comments:], columns)
-        kept.append(sentence)
-    return [sentence for sentence in kept if len(sentence)]
 
 
 def check_text(path: str | os.PathLike[str]) -> None:

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from lcons_core import InvalidInput
 from lcons_core._instance import WORD
 from lcons_tasks.data import Columns, read_columns
-from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
+from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import column_layout, text_sentences
 from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._datasets import dataset_records, load_dataset
@@ -72,22 +71,6 @@ def read_words(
     if not sentences:
         raise malformed(path, 1, "expected text: got no word.")
     return sentences
-
-
-def token_lines(path: str | os.PathLike[str], sentences: Sequence[Words]) -> list[list[int]]:
-    """The line of each token of each sentence of a file of columns; nothing if the file is of another format.
-
-    A line has the next token if one of its cells is the word."""
-    if Path(path).is_dir() or Path(path).suffix.lower() == ".npz":
-        return []
-    lines = iter(numbered_lines(path))
-    places = []
-    for words in sentences:
-        found = [
-            next((n for n, text in lines if word in (*text.split(), *text.split("\t"))), 0) for word in words
-        ]
-        places.append(found)
-    return places if all(map(all, places)) else []
 
 
 def _form(path: str | os.PathLike[str], tabs: bool) -> str:
