@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from made_up_drugs import corpus
 
 from lcons_core import InvalidInput
 from lcons_tasks.audit import Finding, audit
 from lcons_tasks.audit._audit import _ranked
 from lcons_tasks.audit._outputs import audit_document, finding_lines
-from lcons_tasks.audit._rules import KEYS, WordRules
 from lcons_tasks.data import Sentence
 from lcons_tasks.report import to_html, to_markdown
 
@@ -92,34 +89,6 @@ def test_a_confusion_that_is_frequent_elsewhere_comes_later():
     assert [(one.alike, one.others) for one in ranked] == [(0, 10), (2, 10), (2, 10), (2, 10)]
     assert ranked[0].score == pytest.approx(2.0 - np.log(0.5 / 11))
     assert ranked[1].score == pytest.approx(2.0 - np.log(2.5 / 11))
-
-
-@given(
-    st.lists(
-        st.lists(st.tuples(st.sampled_from("aAbc"), st.integers(0, 2)), min_size=1, max_size=4),
-        min_size=1,
-        max_size=5,
-    )
-)
-def test_rules_count_other_sentences_only(corpus):
-    words = [[word for word, _ in sentence] for sentence in corpus]
-    labels = np.array([label for sentence in corpus for _, label in sentence])
-    share = np.bincount(labels, minlength=3) / len(labels)
-    tokens = [(s, t) for s, sentence in enumerate(corpus) for t in range(len(sentence))]
-    found = WordRules(words, labels, 3).probabilities(slice(0, len(labels)))
-    prior = [share] * len(tokens)
-    for (name, keys), got in zip(KEYS.items(), found, strict=True):
-        own = [keys([word.lower() for word in sentence]) for sentence in words]
-        wanted = []
-        for at, (s, t) in enumerate(tokens):
-            n = np.zeros(3)
-            for other, (s2, t2) in enumerate(tokens):
-                if s2 != s and own[s2][t2] == own[s][t]:
-                    n[labels[other]] += 1
-            wanted.append((n + prior[at]) / (n.sum() + 1))
-        np.testing.assert_allclose(got, wanted, err_msg=name)
-        if name == "word":
-            prior = wanted
 
 
 def test_text_and_page_show_the_rule(found, tmp_path):

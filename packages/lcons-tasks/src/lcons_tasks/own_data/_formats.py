@@ -20,7 +20,6 @@ from __future__ import annotations
 import inspect
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -126,8 +125,6 @@ COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 STRANGE = re.compile("[\N{REPLACEMENT CHARACTER}\x00-\x08\x0e-\x1f]")
 # The largest share of such characters of a text.
 MOST_STRANGE = 0.2
-# Tokens of a sentence that is suspicious if it is the only one.
-LONG = 200
 
 LAST = -1
 # Columns of CoNLL-U.
@@ -169,12 +166,6 @@ def _read_conll(path: str | os.PathLike[str], columns: str | None, tabs: bool) -
     sentences = list(read_columns(path, layout))
     if not sentences:
         raise malformed(path, 1, "expected sentences with one line per token: got none.")
-    if len(sentences) == 1 and len(sentences[0]) > LONG:
-        warnings.warn(
-            f"{os.fspath(path)} has no blank line between sentences: its {len(sentences[0]):,} tokens are one"
-            " sentence",
-            stacklevel=3,
-        )
     return Structures(tuple(sentence.instance for sentence in sentences))
 
 
