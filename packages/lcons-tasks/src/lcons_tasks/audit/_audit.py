@@ -195,10 +195,7 @@ def audit(
         raise InvalidInput(f"unknown rank {rank!r}; it is one of {', '.join(RANKS)}.")
     labels = tuple(sorted({label for sentence in given for label in sentence.labels}))
     if len(labels) > MOST_LABELS:
-        raise InvalidInput(
-            f"an audit trains models of at most {MOST_LABELS} labels: got {len(labels):,}, which would take"
-            " hours; is this the column of the labels?"
-        )
+        raise InvalidInput(f"an audit of over {MOST_LABELS} labels would take hours: got {len(labels):,}.")
     index = {label: i for i, label in enumerate(labels)}
     y = np.array([index[label] for sentence in given for label in sentence.labels])
     offsets = np.cumsum([0, *(len(sentence) for sentence in given)])

@@ -98,10 +98,7 @@ def fit(
         )
     labels = {label for sentence in sentences for label in sentence.labels}
     if len(labels) > MOST_LABELS:
-        raise InvalidInput(
-            f"fit trains taggers of at most {MOST_LABELS} labels: got {len(labels):,}, which would take"
-            " hours; is this the column of the labels?"
-        )
+        raise InvalidInput(f"fit of over {MOST_LABELS} labels would take hours: got {len(labels):,}.")
     texts = _spaced(unlabelled, settings.most_unlabelled)
     return _Work(sentences, texts, settings, progress).run()
 
