@@ -19,7 +19,7 @@ Not in the paper: exact constrained decoding, and soft constraints, which are th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 import numpy as np
@@ -38,8 +38,8 @@ from lcons_decode._scores import (
     checked_scores,
     x_of,
 )
-from lcons_decode.chains._best_first import in_order
-from lcons_decode.chains._viterbi import read_decoding
+from lcons_decode.chains._lattice import in_order
+from lcons_decode.chains._viterbi import read_decoding, viterbi_ids
 from lcons_decode.chains._windows import ChainConstraints, lay_out
 from lcons_decode.kernels import How, share_rows
 
@@ -99,7 +99,7 @@ def constrained_ids(
     >>> [batch.labels[i] for i in ids]
     ['B-X', 'I-X']
     """
-    from lcons_decode.kernels._compiled import constrained_many, soft_many
+    from lcons_decode.kernels._compiled import decode_many
 
     if compiled.named.global_hard or compiled.named.global_soft:
         raise InvalidInput(
@@ -107,17 +107,12 @@ def constrained_ids(
             " ones."
         )
     layout = lay_out(batch, compiled, xs)
-    y = np.zeros(len(batch.emission), dtype=np.int64)
-    scores = np.zeros(len(batch))
+    if not compiled.hard and not compiled.soft:
+        y, scores = viterbi_ids(batch, threads)
+        return y, scores, np.where(scores > -np.inf, How.SATISFIED, How.INFEASIBLE)
+    y, scores = np.zeros(len(batch.emission), dtype=np.int64), np.zeros(len(batch))
     how = np.zeros(len(batch), dtype=np.int64)
-
-    def run(first: int, last: int) -> None:
-        if compiled.hard or not compiled.soft:
-            constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
-        if compiled.soft:
-            soft_many(layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how)
-
-    share_rows(run, len(batch), threads)
+    share_rows(lambda first, last: decode_many(*layout, first, last, y, scores, how), len(batch), threads)
     return y, scores, how
 
 
@@ -135,7 +130,7 @@ def nbest(
     if not isinstance(count, int) or count < 1:
         raise InvalidInput(f"expected a number of labellings, 1 or more, found {count!r}; pass an int.")
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
-    found = islice(_in_order(scores, compiled, x), count)
+    found = islice(in_order(scores, compiled, x, count), count)
     return [
         Decoding(y, score, Status.OPTIMAL, {"rank": rank}, compiled.global_violations(y, x))
         for rank, (y, score) in enumerate(found, start=1)
@@ -162,7 +157,7 @@ def decode_global(
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     best: tuple[int, float, tuple[str, ...]] | None = None
     tried, proved = 0, True
-    for y, score in _in_order(scores, compiled, x):
+    for y, score in in_order(scores, compiled, x, budget + 1):
         if best is not None and best[0] == 0 and score <= best[1]:
             break
         if tried == budget:
@@ -192,11 +187,3 @@ def _without_globals(
         return Decoding((), local.score, local.status, stats)
     total = local.score + compiled.global_penalty(local.y, x)
     return Decoding(local.y, total, Status.RELAXED, stats, compiled.violations(local.y, x))
-
-
-def _in_order(
-    scores: ChainScores, compiled: ChainConstraints, x: X
-) -> Iterator[tuple[tuple[str, ...], float]]:
-    if not len(scores):
-        return iter([((), 0.0)])
-    return in_order(scores, lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x]))

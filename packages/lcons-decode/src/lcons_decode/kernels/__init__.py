@@ -1,6 +1,6 @@
 """The inner loops of the decoders, compiled by numba at the first call and cached on disk.
 
-    Layout(chain, lists, units) -> _compiled.constrained_many, beam_many, ... -> labels, scores, How
+    Layout(chain, lists, units) -> _compiled.decode_many, beam_many, ... -> labels, scores, How
 
 Importing `_compiled` imports numba, so callers do so where they decode. The loops run without the interpreter
 lock, so that threads can share the rows of a batch.
@@ -17,8 +17,6 @@ from typing import TypeVar
 
 from lcons_decode.kernels._arrays import (
     LANES,
-    WORD,
-    Bits,
     Chain,
     Floats,
     Groups,
@@ -27,7 +25,6 @@ from lcons_decode.kernels._arrays import (
     Layout,
     Lists,
     Singles,
-    Small,
     Units,
     listed_groups,
     widened,
@@ -35,8 +32,6 @@ from lcons_decode.kernels._arrays import (
 
 __all__ = [
     "LANES",
-    "WORD",
-    "Bits",
     "Chain",
     "Floats",
     "Groups",
@@ -45,7 +40,6 @@ __all__ = [
     "Layout",
     "Lists",
     "Singles",
-    "Small",
     "Units",
     "listed_groups",
     "share_rows",

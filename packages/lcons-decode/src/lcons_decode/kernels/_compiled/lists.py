@@ -211,26 +211,6 @@ def split(found, own, table, ends):
     return sizes, own_states, own_firsts, own_labels
 
 
-@kernel
-def pair_masks(rows, states, firsts, labels, n, V):
-    """(R, max(n - 1, 1), words): the pairs of neighbours in the n-grams of each row (`Lists.pairs`)."""
-    words = (V * V + WORD - 1) // WORD
-    masks = np.zeros((rows.shape[0] - 1, max(n - 1, 1), words), dtype=np.uint64)
-    for row in range(rows.shape[0] - 1):
-        for g in range(rows[row], rows[row + 1]):
-            state = np.int64(states[g])
-            first, last = (0, V) if n == 1 else (state % V, state % V + 1)
-            for k in range(firsts[g], firsts[g + 1]):
-                for before in range(first, last):
-                    code = before * V + labels[k]
-                    masks[row, 0, code // WORD] |= np.uint64(1) << np.uint64(code % WORD)
-            for d in range(1, n - 1):
-                code = state % (V * V)
-                masks[row, d, code // WORD] |= np.uint64(1) << np.uint64(code % WORD)
-                state //= V
-    return masks
-
-
 @inlined
 def find(array, first, stop, wanted):
     """The first index in first .. stop of an ascending array whose entry is at least `wanted`."""
@@ -279,38 +259,23 @@ def locate(state, step, rows, moduli, V, groups, firsts, lasts):
 
 
 @inlined
-def allows(label, labels, firsts, lasts):
-    """Whether all ranges of `locate` contain a label."""
+def outside(label, labels, firsts, lasts):
+    """How many ranges of `locate` do not contain a label."""
+    count = 0
     for c in range(firsts.shape[0]):
         if firsts[c] >= 0:
             k = find(labels, firsts[c], lasts[c], label)
-            if k == lasts[c] or labels[k] != label:
-                return False
-    return True
+            count += k == lasts[c] or labels[k] != label
+    return count
 
 
 @kernel
-def count_broken(y, step, lists, most):
-    """How many (position, hard constraint) pairs a labelling breaks; counting ends at `most`."""
-    V, S, T = lists.V, lists.V**lists.m, y.shape[0]
-    all_rows, moduli, groups = lists.rows, lists.moduli, lists.groups
-    rows, states, firsts, labels = groups.rows, groups.states, groups.firsts, groups.labels
-    total = 0
-    for c in range(all_rows.shape[0]):
-        state = S - 1
-        for t in range(T + 1):
-            label = y[t] if t < T else V - 1
-            row = all_rows[c, step + t]
-            if row >= 0:
-                wanted = state % (moduli[c] // V)
-                at = find(states, rows[row], rows[row + 1], wanted)
-                allowed = at < rows[row + 1] and states[at] == wanted
-                if allowed:
-                    k = find(labels, firsts[at], firsts[at + 1], label)
-                    allowed = k < firsts[at + 1] and labels[k] == label
-                if not allowed:
-                    total += 1
-                    if total == most:
-                        return total
-            state = (state * V + label) % S
+def count_broken(y, step, lists):
+    """How many (position, hard constraint) pairs a labelling breaks."""
+    V, S, total = lists.V, lists.V**lists.m, 0
+    state = S - 1
+    for t in range(y.shape[0] + 1):
+        gram = state * V + (y[t] if t < y.shape[0] else V - 1)
+        total += broken(gram, step + t, lists)
+        state = gram % S
     return total
