@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork, iob2
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, iob2
 from lcons_core.features import Counts
 from lcons_decode import ChainConstraints, ChainScores, Decoding, Hard, Soft, Status, brute, viterbi
 

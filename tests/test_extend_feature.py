@@ -20,13 +20,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, explain, learn_constraints, load, save
-from lcons_core._blocks import one_hot
-from lcons_core._errors import DamagedFile
+from lcons_core import (
+    DamagedFile,
+    FeatureSpace,
+    LearnedConstraint,
+    SparsePsi,
+    explain,
+    learn_constraints,
+    load,
+    one_hot,
+    save,
+)
 from lcons_core._instance import read_instance, read_instances
-from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace
-from lcons_core.features import ConstraintFeature, GroundedRow, Scope, feature_kinds
+from lcons_core.features import ConstraintFeature, Scope
+from lcons_core.features._feature import GroundedRow
+from lcons_core.features._kinds import feature_kinds
 from lcons_decode import ChainScores, brute, decode_global
 from lcons_decode.ilp import decode_ilp
 

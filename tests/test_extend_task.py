@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -22,11 +23,10 @@ from lcons_cli.run import LazyCommand
 from lcons_core import LearnedConstraint, compare, iob2, learn_constraints, load, save
 from lcons_core.features import NgramLabels
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
-from lcons_tasks.experiments.engine._jobs import OnEvent, Tell
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, option
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell
-from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.engine._run import Progress, run, write_run
 from lcons_tasks.report._document import Document, Section
 
 LABELS = ("B-X", "I-X", "B-Y", "I-Y", "O")
@@ -39,9 +39,9 @@ class Options(RunOptions):
 
     needed = ("seeds", "sizes")
 
-    seeds: tuple[int, ...] = option((1, 2), flag("--seed", "Which sample; several.", least=0))
-    sizes: tuple[int, ...] = option((5, 300), flag("--size", "How many sequences; several."))
-    hidden: int = option(4, flag("--hidden", "Hidden units.", "-K", default=4))
+    seeds: tuple[int, ...] = option((1, 2), "--seed", "Which sample; several.", least=0)
+    sizes: tuple[int, ...] = option((5, 300), "--size", "How many sequences; several.")
+    hidden: int = option(4, "--hidden", "Hidden units.", "-K", default=4)
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,14 @@ def sequences(seed: int, size: int) -> list[list[str]]:
 
 def constraint(cell: Cell, kept: Stages) -> LearnedConstraint:
     """The constraint of a cell, learned or read."""
+    return kept.keep("iob2", asdict(cell), partial(learned, cell))
 
-    def make(folder: Path) -> None:
-        bigrams = NgramLabels(LABELS, n=2, pad=True)
-        learned = learn_constraints(
-            sequences(cell.seed, cell.size), bigrams, hidden=cell.hidden, seed=cell.seed, evidence=None
-        )
-        save(learned, folder / "constraint.json")
 
-    return kept.keep("iob2", asdict(cell), make, lambda folder: load(folder / "constraint.json"))
+def learned(cell: Cell) -> LearnedConstraint:
+    """The constraint of a cell."""
+    bigrams = NgramLabels(LABELS, n=2, pad=True)
+    examples = sequences(cell.seed, cell.size)
+    return learn_constraints(examples, bigrams, hidden=cell.hidden, seed=cell.seed, evidence=None)
 
 
 class FromExamples(Experiment[Options, Cell]):
@@ -84,16 +83,13 @@ class FromExamples(Experiment[Options, Cell]):
 
     name = "iob2"
     options = Options
-    phase = "learning"
     leaves = ("constraints",)
 
     def cells(self, options: Options) -> list[Cell]:
         return [Cell(seed, size, options.hidden) for size in options.sizes for seed in options.seeds]
 
-    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
-        tell(0.0, "learning")
+    def fill(self, cell: Cell, kept: Stages) -> Record:
         learned = constraint(cell, kept)
-        tell(0.9, "comparing")
         found = compare(learned, iob2(LABELS))
         right = [[int(learned.satisfied(y)), 1] for y in sequences(1_000 + cell.seed, 100)]
         values = {
@@ -122,7 +118,7 @@ class FromExamples(Experiment[Options, Cell]):
 EXPERIMENT = FromExamples()
 
 
-def whole(folder: Path, cache: Path, jobs: int, progress: OnEvent | None = None) -> Record:
+def whole(folder: Path, cache: Path, jobs: int, progress: Progress | None = None) -> Record:
     """The experiment: two sizes, two seeds."""
     kept, options = Stages(cache), Options()
     record = run(EXPERIMENT, options, kept, jobs, progress)
@@ -134,7 +130,7 @@ def whole(folder: Path, cache: Path, jobs: int, progress: OnEvent | None = None)
 def done(tmp_path_factory) -> Path:
     """A folder with `run` and `stages` of the experiment, run in this process, and what was heard of it."""
     folder, heard = tmp_path_factory.mktemp("task"), []
-    whole(folder / "run", folder / "stages", 1, lambda *event: heard.append((event[0], event[2].what)))
+    whole(folder / "run", folder / "stages", 1, lambda *event: heard.append(event))
     (folder / "heard.json").write_text(json.dumps(heard))
     return folder
 
@@ -153,7 +149,7 @@ def test_the_run_is_a_report_a_page_results_and_constraints(done):
 
 def test_progress_comes_from_every_cell(done):
     heard = json.loads((done / "heard.json").read_text())
-    assert heard == [["learning", what] for what in ("learning", "comparing", "done")] * 4
+    assert [event[:3] for event in heard] == [["filling cells", done, 4] for done in (1, 2, 3, 4)]
 
 
 def test_what_is_kept_is_not_made_again(done, tmp_path, monkeypatch):

@@ -16,8 +16,7 @@ from click.testing import CliRunner
 
 from lcons_cli.contributed import IN_CONTRIB
 from lcons_cli.main import main
-from lcons_core import iob2, learn_constraints
-from lcons_core._errors import LconsError
+from lcons_core import LconsError, iob2, learn_constraints
 from lcons_decode import Hard
 from lcons_tasks.apps._extractor import Extractor
 from lcons_tasks.apps._tagger import ConstrainedTagger
@@ -139,7 +138,7 @@ def language(tmp_path, monkeypatch) -> None:
 
     tagged = [(s.words, s.columns["pos"]) for s in list(read_columns(bundled("chunking", "dev.txt")))[:12]]
     monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("a few sentences", tagged))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a few sentences", tagged))
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(  # type: ignore[attr-defined]
         [{"label": "X", "pattern": name} for name in ("Oslo", "Ann Hill")]

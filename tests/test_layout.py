@@ -128,7 +128,7 @@ def test_the_only_package_index_named_is_torchs():
 @pytest.mark.parametrize("named", [True, False])
 def test_all_packages_keep_what_they_keep_in_one_cache_folder(named, monkeypatch, tmp_path):
     from lcons_decode.kernels._compiled.jit import cache_folder
-    from lcons_tasks.data import cache_folder as corpora
+    from lcons_tasks.data._catalog import cache_folder as corpora
 
     monkeypatch.delenv("LCONS_CACHE_DIR", raising=False)
     if named:

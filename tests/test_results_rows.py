@@ -16,9 +16,9 @@ from lcons_cli.run import commands, values
 from lcons_tasks.experiments.chunking._experiment import EXPERIMENT as CHUNKING
 from lcons_tasks.experiments.citation import _constraints as citation
 from lcons_tasks.experiments.engine._blocks import chosen_second
-from lcons_tasks.experiments.engine._sequences import CHOSEN
+from lcons_tasks.experiments.engine._rows import CHOSEN
 from lcons_tasks.experiments.entity_relation import _answers as er
-from lcons_tasks.experiments.synthetic._experiment import _name as network_name
+from lcons_tasks.experiments.synthetic._experiment import network_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [page for page in sorted(ROOT.glob("docs/results/*.md")) if page.name != "protocol.md"]

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -16,56 +17,44 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from soaking import chains, files, graphs, oracle, programs, run, sets  # noqa: E402
 from soaking.families import FAMILIES  # noqa: E402
-from soaking.run import Soak  # noqa: E402
 
-from lcons_core import Comparison, Explanation, RectifierNetwork  # noqa: E402
-from lcons_core._network import LinearInequalities  # noqa: E402
-from lcons_core.reason import Box, Outcome  # noqa: E402
+from lcons_core import (  # noqa: E402
+    Explanation,
+    LinearInequalities,
+    RectifierNetwork,
+)
+from lcons_core.reason._compare import Comparison, Outcome  # noqa: E402
+from lcons_core.reason._rules import Box  # noqa: E402
 from lcons_decode import Status  # noqa: E402
-
-CASES = 15
-
-
-def wrong_cases(family: str, cases: int = CASES, first: int = 0) -> list[dict]:
-    """What the log says of the wrong ones among some cases of a family."""
-    log: list[dict] = []
-    with run.quiet():
-        Soak(0, log.append).batch(family, first, cases)
-    return [entry for entry in log if entry["event"] == "wrong"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_nothing_is_wrong_with_the_first_cases_of(family):
-    assert wrong_cases(family) == []
+def test_nothing_is_wrong_with_some_cases_of(family):
+    assert run.main(["--family", family, "--cases", "15"]) == 0
 
 
 def test_the_oracle_and_the_draws_import_nothing_of_lcons():
     for path in [*(ROOT / "tools/soaking/oracle").glob("*.py"), ROOT / "tools/soaking/draws.py"]:
-        tree = ast.parse(path.read_text())
-        names = [
-            alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-        ]
-        names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        allowed = {"__future__", "collections.abc", "dataclasses", "fractions", "itertools", "math", "random"}
-        others = {name for name in names if name not in {*allowed, "typing"}}
-        assert {
-            name for name in others if name != "soaking" and not name.startswith("soaking.oracle.")
-        } == set()
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+        others = {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
+        assert all(name == "soaking" or name.startswith("soaking.oracle.") for name in others)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_case_is_plain_data_and_drawn_again_from_its_number(family):
-    first, again = (FAMILIES[family].draw(Random(f"7/{family}/3")) for _ in range(2))
+    first, again = (FAMILIES[family].draw(Random(7)) for _ in range(2))
     assert json.loads(json.dumps(first)) == again
 
 
 def test_many_drawn_points_are_on_the_boundary_and_many_labellings_tie():
     margins, ties = [], 0
-    for i in range(60):
-        case = sets.draw_verify(Random(f"0/verify/{i}"))
+    for number in range(60):
+        case = sets.draw_verify(Random(number))
         networks = oracle.Networks(case["parts"])
         margins.append(min(abs(networks.margin(point.psi)) for point in oracle.points_of(case["space"])))
-        case = chains.draw_hard(Random(f"0/hard/{i}"))
+        case = chains.draw_hard(Random(number))
         found = oracle.Chain(case["model"], case["sequences"][0], case["uses"]).labellings()
         best = sorted((one.base for one in found), reverse=True)
         ties += any(a == b for a, b in pairwise(best[:2]))
@@ -123,11 +112,6 @@ def with_a_wider_rule(found: Explanation) -> Explanation:
     return replace(found, rules=tuple(wider))
 
 
-def with_larger_types(found: Explanation) -> Explanation:
-    """Rules over types that state one pair too many."""
-    return replace(found, types=tuple(replace(one, size=one.size + 1) for one in found.types))
-
-
 def patched_list(monkeypatch):
     """Forbidden n-grams lose the last one of their list."""
     original = chains.forbidden_ngrams  # type: ignore[attr-defined]
@@ -158,9 +142,6 @@ def worse(found):
 
 MUTANTS = {
     "the network rejects its boundary": ("forms", patched_network),
-    "the network rejects its boundary, in decoders": ("hard", patched_network),
-    "the network rejects its boundary, in verify": ("verify", patched_network),
-    "the network rejects its boundary, in files": ("constraint files", patched_network),
     "rows reject their boundary": ("forms", patched_rows),
     "exact decoding says optimal": (
         "hard",
@@ -187,61 +168,23 @@ MUTANTS = {
     "sets are always equal": ("compare", answers_changed(sets, "compare", always_equal)),
     "a needed row is dropped": ("simplify", answers_changed(sets, "simplify", without_a_row)),
     "a rule forbids too much": ("explain", answers_changed(sets, "explain", with_a_wider_rule)),
-    "a sentence over types has another size": (
-        "explain",
-        answers_changed(sets, "explain", with_larger_types),
-    ),
     "a list of n-grams is ignored": ("hard", patched_list),
     "verify counts no boundary": (
         "verify",
         answers_changed(sets, "verify", lambda v: replace(v, boundary=0)),
     ),
     "a file changes a bit": ("constraint files", answers_changed(files, "load", one_bit_off)),
-    "a file of scores has an end too early": (
-        "score files",
-        answers_changed(files, "read_scored", lambda found: list(found)[:-1]),
-    ),
 }
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_it_is_noticed_that(mutant, monkeypatch):
+def test_it_is_noticed_that(mutant, monkeypatch, capfd):
     family, patch = MUTANTS[mutant]
     patch(monkeypatch)
-    found = next(filter(None, (wrong_cases(family, 1, first) for first in range(100))), None)
-    assert found, "100 cases did not notice it"
-    assert found[0]["wrong"]
-    assert found[0]["family"] == family
-    assert json.loads(json.dumps(found[0]["data"]))
+    assert run.main(["--family", family, "--cases", "200"]) == 1
+    again = re.search(r"--case (\d+)$", capfd.readouterr().err, re.MULTILINE)
+    assert run.main(["--family", family, "--case", again[1]]) == 1
 
 
-def test_an_exception_is_a_finding(monkeypatch):
-    def fails(*_, **__):
-        raise ZeroDivisionError("no reason")
-
-    monkeypatch.setattr(sets, "verify", fails)
-    [sentence] = wrong_cases("verify", 1)[0]["wrong"]
-    assert sentence.startswith("ZeroDivisionError in test_soak.py:")
-    assert sentence.endswith(": no reason")
-
-
-def test_the_command_appends_to_its_log_and_repeats_a_wrong_case(monkeypatch, tmp_path, capfd):
-    log = tmp_path / "soak.jsonl"
-    options = ["--seed", "3", "--family", "verify", "--log", str(log)]
-    assert run.main([*options, "--cases", "30"]) == 0
-    answers_changed(sets, "verify", lambda v: replace(v, boundary=0))(monkeypatch)
-    assert run.main([*options, "--cases", "30"]) == 1
-    assert "cases are wrong" in capfd.readouterr().out
-    entries = [json.loads(line) for line in log.read_text().splitlines()]
-    summaries = [entry for entry in entries if entry["event"] == "summary"]
-    assert [entry["cases"] for entry in summaries] == [30, 30]
-    assert summaries[0]["wrong"] == 0 < summaries[1]["wrong"]
-    assert summaries[1]["families"]["verify"]["checks"] > 30
-    wrong = next(entry for entry in entries if entry["event"] == "wrong")
-    assert run.main([*options[:4], "--case", str(wrong["case"])]) == 1
-    assert wrong["wrong"][0] in capfd.readouterr().out
-    assert sum(entry["cases"] for entry in entries if entry["event"] == "batch") == 60
-
-
-def test_a_time_limit_ends_a_run(tmp_path):
-    assert run.main(["--family", "rules", "--minutes", "0", "--log", str(tmp_path / "log")]) == 0
+def test_a_time_limit_ends_a_run():
+    assert run.main(["--family", "rules", "--minutes", "0"]) == 0

@@ -16,8 +16,10 @@ what they depend on, commands do not, and one environment that runs every comman
 Needs only the standard library. pip installs versions from poetry.lock and compares each file with the hashes
 there. torch's version is here; there is no hash of it, because its index has other files than others.
 tools/GROUP.txt pins packages of a group that depend on torch, with hashes: poetry.lock would lock torch, too.
-The stamp lists the groups that are installed. It is written last, so an interrupted installation is
-seen and done again, and a file lock lets one process at a time install.
+pip works on one core, so three of them share the packages; byte code is made when a module is first imported.
+Debug builds and tests of libraries, a fifth of the bytes, are deleted (`UNUSED`). The stamp lists the groups
+that are installed. It is written last, so an interrupted installation is seen and done again, and a file lock
+lets one process at a time install.
 """
 
 import contextlib
@@ -27,7 +29,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +40,9 @@ PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli", "lcons-con
 # torch stays out of poetry.lock: Poetry would lock the build that brings 3 GB of CUDA packages.
 TORCH = "torch==2.13.0" if sys.platform == "darwin" else "torch==2.13.0+cpu"
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+
+# Below site-packages: what nothing imports. cbcbox has the solver CBC three times.
+UNUSED = ["cbcbox/cbc_dist_debug*", "torch/test", "torch/include", "torch/bin/test_*", "torch/bin/protoc*"]
 
 
 class Need(NamedTuple):
@@ -65,7 +70,8 @@ def fingerprint(root: Path) -> str:
     ]
     digest = hashlib.sha256(str(root).encode())
     for path in (path for pattern in inputs for path in sorted(root.glob(pattern))):
-        digest.update(path.read_bytes())
+        # The settings of linters and tests, below the groups in pyproject.toml, install nothing.
+        digest.update(path.read_bytes().partition(b"[tool.ruff]")[0])
     return digest.hexdigest()
 
 
@@ -128,32 +134,40 @@ def install(root: Path, need: Need, lock: int) -> None:
     """Fill the environment with the packages of the workspace, editable, all they need, and the groups."""
     import tomllib
 
-    def run(*command: str) -> None:
-        # Whoever is still installing holds the lock, even when this process was killed.
-        subprocess.run(command, check=True, pass_fds=[lock], cwd=root)
-
-    def pip(*options: str) -> None:
-        run(f"{need.venv}/bin/python", "-m", "pip", "install", "-qq", *options)
-
     say(f"setting up {need.venv}{''.join(f' with {group}' for group in sorted(need.groups))}, about a minute")
-    run(sys.executable, "-m", "venv", need.venv)
-    lock_file = tomllib.loads((root / "poetry.lock").read_text())
-    pinned = root / need.venv / "requirements.txt"
-    pinned.write_text("\n".join(requirements(lock_file, {"main", "base", *need.groups})))
-
+    is_new = not (root / need.venv).exists()
+    run_all(root, lock, [[sys.executable, "-m", "venv", need.venv]])
+    pip = [f"{need.venv}/bin/python", "-m", "pip", "install", "-qq", "--no-compile", "--no-deps"]
     # torch by itself, so that nothing else is looked up on its index, and in one short try, so that
     # without that index pip soon goes on to the other places it knows.
-    quick = ["--no-deps", "--retries=0", "--timeout=15"]
-    pip(*quick, f"--extra-index-url={TORCH_INDEX}", TORCH)
-    pip("--no-deps", "--require-hashes", f"--requirement={pinned}")
-    for group in sorted(need.groups):
-        if (on_torch := root / f"tools/{group}.txt").is_file():
-            pip("--no-deps", "--require-hashes", f"--requirement={on_torch}")
+    commands = [[*pip, "--retries=0", "--timeout=15", f"--extra-index-url={TORCH_INDEX}", TORCH]]
+    lock_file = tomllib.loads((root / "poetry.lock").read_text())
+    pinned = requirements(lock_file, {"main", "base", *need.groups})
+    for half in (0, 1):
+        file = root / need.venv / f"requirements-{half + 1}.txt"
+        file.write_text("\n".join(pinned[half::2]))
+        commands.append([*pip, "--require-hashes", f"--requirement={file}"])
+    run_all(root, lock, commands)
+    on_torch = [path for group in sorted(need.groups) if (path := root / f"tools/{group}.txt").is_file()]
+    run_all(root, lock, [[*pip, "--require-hashes", f"--requirement={path}"] for path in on_torch])
     editable = [f"--editable=packages/{package}" for package in PACKAGES]
-    pip("--no-deps", "--no-build-isolation", *editable)
+    run_all(root, lock, [[*pip, "--no-build-isolation", *editable]])
     say(f"all but {TORCH.partition('=')[0]} was compared with stored hashes", "")
-    if need.venv == NEEDS["lcons"].venv:
+    for path in (
+        path for pattern in UNUSED for path in root.glob(f"{need.venv}/lib/*/site-packages/{pattern}")
+    ):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if is_new and need.venv == NEEDS["lcons"].venv:
         compile_kernels(root, need)
+
+
+def run_all(root: Path, lock: int, commands: Iterable[Sequence[str]]) -> None:
+    """Run commands at the same time; `CalledProcessError` if one fails."""
+    # Whoever is still installing holds the lock, even when this process was killed.
+    started = [subprocess.Popen(command, pass_fds=[lock], cwd=root) for command in commands]
+    for process, code in [(process, process.wait()) for process in started]:
+        if code:
+            raise subprocess.CalledProcessError(code, process.args)
 
 
 def compile_kernels(root: Path, need: Need) -> None:

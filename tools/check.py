@@ -1,8 +1,6 @@
 """Run every check of the project and say how long each took; with arguments, pytest alone.
 
-The types are checked beside everything else: that uses one core for minutes where nothing is cached. Of the
-other checks, the last one before the tests compiles the kernels on the way: otherwise both processes of the
-tests would compile all of them.
+The types are checked beside everything else: that uses one core for minutes where nothing is cached.
 
 `--integrations [ARGUMENT ...]` instead runs the tests of the folders `integrations`, by pytest with those.
 `--coverage [PACKAGE ...]` instead measures which lines and branches of each package its own tests run, and
@@ -28,12 +26,8 @@ FIRST: Stages = {
     "format": ["ruff", "format", "--check"],
     "import layers": ["lint-imports", "--no-logo"],
     "budget": ["python", "tools/budget.py"],
-    "soak": ["python", "tools/soak.py", "--cases=464", f"--log={os.devnull}"],
 }
-BESIDE: Stages = {
-    "types": ["mypy"],
-    "types of tests": ["python", "tools/test_types.py"],
-}
+BESIDE: Stages = {"types": ["mypy"]}
 # The tests of a file share fixtures that take seconds to make, so one process runs them all; conftest.py has
 # the order of the files.
 TESTS = ["pytest", "--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder"]

@@ -87,11 +87,11 @@ def _flags(options: Any, start: Any) -> Iterator[str]:
         value = getattr(options, one.name)
         if one.name == "corpus" or value == getattr(start, one.name):
             continue
-        plain = [flag for flag in one.metadata.get("flags", ()) if flag.kind is None]
-        if not plain or value == ():
+        flag = one.metadata.get("flag")
+        if flag is None or value == ():
             raise SystemExit(f"no option of the command sets {one.name!r} to {value!r}; run the task again.")
         for each in value if isinstance(value, tuple) else (value,):
-            yield plain[0].names[0]
+            yield flag.names[0]
             if not isinstance(each, bool):
                 yield str(each)
 

@@ -14,13 +14,30 @@ from click.testing import Result
 from golden_files import lcons
 
 # About half a minute in all on one core.
-RUNS = {
-    "chunking": "--corpus bundled --ratio 0.05 --ratio 0.1 --seed 1 --base linear --n 2 -K 4"
-    " --constraint existence:1",
-    "citation": "--corpus bundled --seed 1 --base words-brief --decoder exact --decoder constrained-search"
-    " --beam 5 --size 10",
-    "er": "--corpus bundled --split 1 --share 0.2 --size 20 --noise 0.1 -C 0.03125 --passes 1",
-    "synthetic": "--seed 1 -K 2 -K 3 --guided 3 --rounds 2",
+RUNS: dict[str, dict[str, Any]] = {
+    "chunking": {
+        "ratios": (0.05, 0.1),
+        "seeds": (1,),
+        "bases": ("linear",),
+        "constraints": ("existence:1", "pos:2"),
+        "hidden": 4,
+    },
+    "citation": {
+        "seeds": (1,),
+        "bases": ("words-brief",),
+        "decoders": ("exact", "constrained-search"),
+        "beam": 5,
+        "sizes": (10,),
+    },
+    "er": {
+        "splits": ("1",),
+        "shares": (0.2,),
+        "sizes": (20,),
+        "noise": (0.1,),
+        "grid": (0.03125,),
+        "passes": 1,
+    },
+    "synthetic": {"seeds": (1,), "hidden": (2, 3), "guided": (3,), "rounds": 2},
 }
 
 # What tells the cells of a run from each other.
@@ -44,9 +61,13 @@ GAIN = ("base", "subset", "ratio", "size", "trained_on", "group", "figure", "row
 
 def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
     """`lcons run` of a task with little work; the synthetic programs are tiny."""
+    from lcons_tasks.experiments import EXPERIMENTS
+
     if task == "synthetic":
         use_tiny_programs(patch)
-    return lcons("run", task, *RUNS[task].split(), "--jobs", "1", "-q", "--out", str(out))
+    options = EXPERIMENTS[task].load().options
+    patch.setattr(options, "start", classmethod(lambda cls, full, corpus="auto": cls(**RUNS[task])))
+    return lcons("run", task, "--jobs", "1", "-q", "--out", str(out))
 
 
 def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:

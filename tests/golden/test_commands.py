@@ -124,7 +124,7 @@ def use_few_tagged_sentences(patch: pytest.MonkeyPatch) -> None:
     rows = [[line.split() for line in sentence.splitlines()] for sentence in lines]
     tagged = [(tuple(row[0] for row in one), tuple(row[1] for row in one)) for one in rows]
     patch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
-    patch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("a few sentences", tagged))
+    patch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a few sentences", tagged))
 
 
 def written(folder: Path) -> Iterator[str]:

@@ -13,10 +13,7 @@ import sys
 import numpy as np
 from timing import median_seconds, report
 
-from lcons_core._blocks import one_hot
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core.reason._compare import compare
+from lcons_core import FeatureSpace, RectifierNetwork, compare, one_hot
 
 K, SAMPLE, CHUNK = 10, 2**18, 2**14
 LEAST_SPEED = 10.0

@@ -21,12 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._network import RectifierNetwork
-from lcons_core._psi import PsiRows, SparsePsi
-from lcons_core._space import FeatureSpace
-from lcons_core.features._ngrams import NgramContext
-from lcons_core.reason import explain
+from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, SparsePsi, explain
+from lcons_core._psi import PsiRows
+from lcons_core.features import NgramContext
 
 TAGS, LABELS, K = 45, 22, 10
 POINTS, RUNS, LIMIT = 100_000, 3, 20

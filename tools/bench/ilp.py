@@ -38,20 +38,15 @@ from typing import NamedTuple
 import numpy as np
 from timing import report
 
-from lcons_core import Floats, Form, Instance, LearnedConstraint, RectifierNetwork
+from lcons_core import Instance, LearnedConstraint, RectifierNetwork
+from lcons_core._theorem import Form
+from lcons_core._types import Floats
 from lcons_core.features import NgramContext, NgramLabels, Tuples
 from lcons_decode import ChainScores, RelationScores, Status
-from lcons_decode.ilp import (
-    Grounded,
-    Program,
-    Solver,
-    Variable,
-    chain_program,
-    ground_chain,
-    ground_columns,
-    solve,
-)
-from lcons_decode.ilp._decoders import ground_relations, relation_program
+from lcons_decode.ilp import Program, Variable, solve
+from lcons_decode.ilp._decoders import chain_program, ground_relations, relation_program
+from lcons_decode.ilp._ground import Grounded, ground_chain, ground_columns
+from lcons_decode.ilp._solver import Solver
 
 FORMS = (Form.AUTO, Form.ROWS, Form.LIFTED, Form.CUTS)
 BINARIES = 50

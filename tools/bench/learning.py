@@ -28,8 +28,9 @@ import numpy as np
 import torch
 from timing import report
 
-from lcons_core._psi import Ints, SparsePsi
-from lcons_core.learn._estimator import ConstraintLearner, Progress
+from lcons_core import ConstraintLearner, SparsePsi
+from lcons_core._psi import Ints
+from lcons_core.learn._estimator import Progress
 
 EXAMPLES, K = 40_000, 10
 BLOCKS = (45, 45, 44, 22, 22, 22)

@@ -28,8 +28,7 @@ import numpy as np
 from ilp import BINARIES, instance
 from timing import report
 
-from lcons_core import RectifierNetwork
-from lcons_core.optimisers import add_to
+from lcons_core import RectifierNetwork, add_to
 
 SIZES = (2, 4, 10)
 TARGETS = {"PySCIPOpt": 2.0, "gurobipy": 1.0}

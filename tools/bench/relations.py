@@ -18,11 +18,10 @@ from functools import partial
 import numpy as np
 from timing import median_seconds, report
 
-from lcons_core._constraint import LearnedConstraint
+from lcons_core import LearnedConstraint, Rules
 from lcons_core.features import Tuples
-from lcons_core.reason._rules import Rules
 from lcons_decode import RelationRules, RelationScores, decode_relations
-from lcons_decode.ilp import decode_relations_ilp
+from lcons_decode.ilp._decoders import decode_relations_ilp
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

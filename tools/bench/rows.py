@@ -19,8 +19,7 @@ import sys
 import numpy as np
 from timing import median_seconds, report
 
-from lcons_core._network import RectifierNetwork
-from lcons_core._theorem import to_inequalities
+from lcons_core import RectifierNetwork, to_inequalities
 
 D = 50
 POINTS, SAMPLED_POINTS, SAMPLED_UNITS = 100_000, 2_000, 13

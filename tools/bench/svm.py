@@ -17,14 +17,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import eq
 from typing import NamedTuple
 
 import numpy as np
 from timing import report
 
-from lcons_decode import viterbi_batch
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import CORA_FIELDS, CorpusNotFound, Reference, Sentence, read_references, require
+from lcons_tasks.data import CorpusNotFound, Sentence, read_references, require
+from lcons_tasks.data._references import CORA_FIELDS, Reference
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.models._chain_svm import train_chain_svm
 from lcons_tasks.models._linear_chain import LinearChain
@@ -79,11 +81,8 @@ def cut(sentences: Sequence[Sentence], seed: int) -> tuple[list[Sentence], list[
 def accuracy(model: LinearChain, sentences: Sequence[Sentence]) -> float:
     """The share of tokens that Viterbi labels right."""
     found = viterbi_batch(model.scores([sentence.x for sentence in sentences]))
-    right = sum(
-        one == other
-        for sentence, best in zip(sentences, found, strict=True)
-        for one, other in zip(sentence.labels, best.y, strict=True)
-    )
+    pairs = zip(sentences, found, strict=True)
+    right = sum(sum(map(eq, sentence.labels, best.y)) for sentence, best in pairs)
     return right / sum(map(len, sentences))
 
 

@@ -6,5 +6,6 @@
 | `draws` | cases as plain data, with many ties and boundaries |
 | `chains`, `programs`, `graphs`, `forms`, `sets`, `files` | families: what is drawn and compared |
 | `families` | all families by name, and how often each is drawn |
-| `run` | the loop, its log, and the command `tools/soak` |
+| `tally` | comparisons |
+| `run` | the turns of hypothesis, and the command `tools/soak` |
 """

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork
+from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core._network import Conjunction
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels
 from lcons_decode import (
     ChainConstraints,
@@ -39,12 +40,12 @@ from lcons_decode import (
     decode_batch,
     decode_global,
     decode_lagrangian,
-    decode_scored,
     forbidden_ngrams,
     marginals,
     nbest,
-    viterbi_batch,
 )
+from lcons_decode._stream import decode_scored
+from lcons_decode.chains._viterbi import viterbi_batch
 from soaking import draws, oracle
 from soaking.oracle import Labelling
 from soaking.tally import TOLERANCE, Tally
@@ -112,22 +113,22 @@ class Judged:
         if self.exact:
             tally.same(f"{what} labels", found.y, best.y)
             tally.same(f"{what} score", found.score, best.total)
-        elif self.sound(tally, what, found):
+        else:
             tally.near(f"{what} score of the best", found.score, best.total)
             tally.same(f"{what} violations", len(found.violations), len(best.violations))
+        self.sound(tally, what, found)
 
-    def sound(self, tally: Tally, what: str, found: Decoding) -> bool:
-        """Whether an answer has the score and the violations that it states."""
-        own = self.by_y.get(found.y)
-        if not tally.true(f"{what} has a labelling of finite score", own is not None, found.y):
-            return False
-        assert own is not None
+    def sound(self, tally: Tally, what: str, found: Decoding) -> Labelling:
+        """The labelling of an answer, which has the score and the violations that the answer states."""
+        tally.true(f"{what} has a labelling of finite score", found.y in self.by_y, found.y)
+        own = self.by_y[found.y]
         if self.exact:
             tally.same(f"{what} stated score", found.score, own.total)
         else:
             tally.near(f"{what} stated score", found.score, own.total)
         stated = {(one.constraint, one.position) for one in found.violations}
-        return tally.same(f"{what} stated violations", stated, own.violations)
+        tally.same(f"{what} stated violations", stated, own.violations)
+        return own
 
 
 def fewest_then_best(one: Labelling) -> Any:
@@ -169,8 +170,6 @@ def check_local(case: Case, tally: Tally) -> None:
         best = oracle.best_of(one.all, fewest_then_best) if one.all else None
         status = Status.RELAXED if best is not None and best.broken else Status.OPTIMAL
         one.check(tally, "constrained viterbi", answer, best, status)
-        if best is not None:
-            one.sound(tally, "constrained viterbi", answer)
     first = judged[0]
     _check_nbest(case, tally, first, compiled)
     _check_marginals(tally, first, compiled)
@@ -251,15 +250,15 @@ def check_global(case: Case, tally: Tally) -> None:
         relaxed = oracle.best_of(one.all, lambda o: (-len(o.broken), *_local(o))) if one.all else None
         if soft_whole or not one.exact:
             tally.same("global status", found.status, Status.RELAXED if relaxed else Status.INFEASIBLE)
-            if relaxed is not None and one.sound(tally, "global", found):
-                own = one.by_y[found.y]
+            if relaxed is not None:
+                own = one.sound(tally, "global", found)
                 tally.same("global broken windows", len(own.broken), len(relaxed.broken))
                 tally.near("global best under local constraints", own.local_total, relaxed.local_total)
         else:
             one.check(tally, "global", found, relaxed, Status.RELAXED)
-    elif one.sound(tally, "global", found):
+    else:
+        own = one.sound(tally, "global", found)
         best = oracle.best_of(one.satisfying, lambda o: (-len(o.broken_whole), o.all[0] + Fraction(o.all[1])))
-        own = one.by_y[found.y]
         tally.same("global broken windows", own.broken, ())
         if found.status is Status.OUT_OF_BUDGET:
             tally.true("out of budget", case["budget"] < len(one.satisfying), found.stats)

@@ -312,9 +312,9 @@ def draw_set(rng: Random, most: int = 120, counts: bool = True, most_K: int = 3,
     return {"space": space, "parts": draw_parts(rng, columns_of(space), near, most_K, kind=kind)}
 
 
-def draw_box(rng: Random, space: Drawn, counts: bool = True) -> dict[str, list[str]]:
+def draw_box(rng: Random, space: Drawn) -> dict[str, list[str]]:
     """Some values of some axes, in the order of the space; at least one axis."""
-    axes = [axis for axis in oracle.axes_of(space) if counts or axis[1]["kind"] != "count"]
+    axes = oracle.axes_of(space)
     chosen = rng.sample(axes, rng.randint(1, min(3, len(axes)))) if axes else []
     box = {}
     for name, _, choices in chosen:

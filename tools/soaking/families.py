@@ -27,7 +27,6 @@ FAMILIES = {
     "global": Family(chains.draw_global, chains.check_global, 12),
     "lagrangian": Family(chains.draw_lagrangian, chains.check_lagrangian, 4),
     "ilp": Family(programs.draw_ilp, programs.check_ilp, 4),
-    "points": Family(programs.draw_points, programs.check_points, 4),
     "relations": Family(graphs.draw_relations, graphs.check_relations, 8),
     "forms": Family(forms.draw_forms, forms.check_forms, 12),
     "compare": Family(sets.draw_compare, sets.check_compare, 6),
@@ -36,5 +35,4 @@ FAMILIES = {
     "rules": Family(sets.draw_rules, sets.check_rules, 6),
     "verify": Family(sets.draw_verify, sets.check_verify, 6),
     "constraint files": Family(files.draw_constraint_file, files.check_constraint_file, 6),
-    "score files": Family(files.draw_score_file, files.check_score_file, 4),
 }

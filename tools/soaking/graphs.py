@@ -13,7 +13,7 @@ from typing import Any
 from lcons_core import LearnedConstraint
 from lcons_core.features import Tuples
 from lcons_decode import RelationScores, Status, decode_relations
-from lcons_decode.ilp import decode_relations_ilp
+from lcons_decode.ilp._decoders import decode_relations_ilp
 from soaking import draws, oracle
 from soaking.chains import network_of
 from soaking.tally import Tally

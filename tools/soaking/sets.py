@@ -4,17 +4,15 @@
 |---|---|---|
 | `compare` | two sets on one space, often equal | outcome, counts, witnesses; by enumeration and by search |
 | `simplify` | networks on a space | the set, the reason for each dropped row, minimality |
-| `explain` | networks on a space, some with examples | rules, their union, figures, `why`, `completions` |
-| `rules` | boxes and edits by name | rules as a set, network, rows and text; `forbid` and `allow` |
+| `explain` | networks on a space, some with examples | rules, their union, figures, `why` |
+| `rules` | boxes by name | rules as a set, network, rows and text |
 | `verify` | networks on a space | counts of points, of accepted ones and of the boundary; no witness |
 
-A rule of `explain` may forbid rejected points only, and all rules together must forbid all of them. Sentences
-over label types are read back: they must forbid as many pairs as they state, all of them rejected.
+A rule of `explain` may forbid rejected points only, and all rules together must forbid all of them.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 from random import Random
@@ -22,11 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_contrib.repair.edits import allow
 from lcons_core import (
     FeatureSpace,
     LabelledExamples,
-    LearnedConstraint,
     LinearInequalities,
     Rules,
     compare,
@@ -37,7 +33,9 @@ from lcons_core import (
     verify,
     why,
 )
-from lcons_core.reason import Box, Outcome, completions, rules_text
+from lcons_core.reason._compare import Outcome
+from lcons_core.reason._rules import Box
+from lcons_core.reason._rules_text import rules_text
 from soaking import draws, oracle
 from soaking.chains import network_of
 from soaking.oracle import Networks, Point, value_at
@@ -177,8 +175,6 @@ def check_simplify(case: Case, tally: Tally) -> None:
 def draw_explain(rng: Random) -> Case:
     """Networks on a space, half of them with examples; and a partial assignment."""
     case = draws.draw_set(rng, most=60)
-    if len(case["space"]["blocks"]) == 2 and case["space"]["blocks"][0]["name"] == "label 1":
-        case["parts"] = [draw_cells(rng, case["space"]["blocks"][0]["values"])]
     points = len(oracle.points_of(case["space"]))
     examples = [[rng.randrange(points) for _ in range(rng.randint(1, 6))] for _ in range(2)]
     if not set(examples[1]) - set(examples[0]) or draws.chance(rng, 0.5):
@@ -187,37 +183,8 @@ def draw_explain(rng: Random) -> Case:
         **case,
         "examples": examples,
         "at": rng.randrange(points),
-        "box": draws.draw_box(rng, case["space"]),
         "search": draws.chance(rng, 0.3),
     }
-
-
-def draw_cells(rng: Random, labels: Sequence[str]) -> list[Any]:
-    """The network that forbids pairs of labels with some prefixes, of the same type or of two types."""
-    W, b = [[0.0] * (2 * len(labels))], [0.0]
-    for _ in range(rng.randint(1, 5)):
-        before, after, same = rng.choice("BIO"), rng.choice("BI"), draws.chance(rng, 0.5)
-        for i, first in enumerate(labels):
-            for j, second in enumerate(labels):
-                if (first[0], second[0], first[1:] == second[1:]) == (before, after, same):
-                    W.append([2.0 * (k in (i, len(labels) + j)) for k in range(2 * len(labels))])
-                    b.append(-2.0)
-    return [W, b]
-
-
-def pairs_said(words: str, labels: Sequence[str]) -> set[tuple[str, str]]:
-    """The pairs of labels that a sentence over types forbids: X is any type, Y another one."""
-    said = re.fullmatch(r"(\w)-X (needs|cannot follow) (.+?)( before it| after it|)", words)
-    assert said, words
-    named, found = re.split(r", | or ", said[3]), set()
-    for one in labels:
-        for other in labels:
-            if one.partition("-")[0] == said[1] and "-" in one:
-                prefix, _, kind = other.partition("-")
-                name = f"{prefix}-{'X' if kind == one.partition('-')[2] else 'Y'}" if kind else prefix
-                if (name in named) == (said[2] == "cannot follow"):
-                    found.add((one, other) if said[4] == " after it" else (other, one))
-    return found
 
 
 def check_explain(case: Case, tally: Tally) -> None:
@@ -248,11 +215,6 @@ def check_explain(case: Case, tally: Tally) -> None:
             premise = _inside(points, rule.antecedent)
             tally.same("support", rule.support, sum(i in premise for i in positives))
     tally.same("the union of the rules", union, rejected)
-    pairs = {tuple(points[i].axes.values()) for i in rejected}
-    for kind in found.types:
-        said = pairs_said(kind.words, case["space"]["blocks"][0]["values"])
-        tally.true("a sentence over types forbids only rejected pairs", said <= pairs, kind.words)
-        tally.same("the size of a sentence over types", kind.size, len(said))
     total = sum(i in rejected for i in negatives) if examples else len(rejected)
     tally.same("coverage", (found.coverage.rejected, found.coverage.found), (total, total))
     text = rules_text([rule.box for rule in found.rules], space)
@@ -263,7 +225,6 @@ def check_explain(case: Case, tally: Tally) -> None:
     point = points[case["at"]]
     reason = why(network, point.names, space=space)
     tally.same("why", (reason.forbidden, reason.partial), (case["at"] in rejected, False))
-    _check_completions(case, tally, points, rejected)
 
 
 def _inside(points: Sequence[Point], box: Box) -> set[int]:
@@ -271,47 +232,16 @@ def _inside(points: Sequence[Point], box: Box) -> set[int]:
     return {i for i, point in enumerate(points) if point.inside(conditions)}
 
 
-def _check_completions(case: Case, tally: Tally, points: Sequence[Point], rejected: set[int]) -> None:
-    """A partial assignment: some whole blocks of a point, by name."""
-    point = points[case["at"]]
-    given = {
-        block["name"]
-        for block in case["space"]["blocks"]
-        if any(a.startswith(block["name"]) for a in case["box"])
-    }
-    assignment = {name: value for name, value in point.names.items() if name in given}
-    space, network = space_of(case), network_of(case["parts"])
-    matching = [
-        i for i, one in enumerate(points) if all(one.names[name] == assignment[name] for name in given)
-    ]
-    found = completions(network, assignment, space=space)
-    allowed = [i for i in matching if i not in rejected]
-    tally.same(
-        "completions",
-        (found.looked, found.allowed, found.forbidden),
-        (len(matching), len(allowed), not allowed),
-    )
-    tally.same("first completion", found.example, points[allowed[0]].names if allowed else None)
-
-
 def draw_rules(rng: Random) -> Case:
-    """Rules and an edit by name."""
-    # An edit of weights that floats cannot add exactly is refused where it would change other points.
-    case = draws.draw_set(rng, kind=rng.choice(["dyadic", "whole"]))
+    """Rules by name."""
+    case = draws.draw_set(rng)
     forbidden = [draws.draw_box(rng, case["space"]) for _ in range(rng.randint(0, 3))]
     allowed = (
         [draws.draw_box(rng, case["space"]) for _ in range(rng.randint(1, 2))]
         if draws.chance(rng, 0.4)
         else None
     )
-    edit = draws.draw_box(rng, case["space"], counts=False)
-    return {
-        **case,
-        "forbidden": forbidden,
-        "allowed": allowed,
-        "edit": edit,
-        "verb": rng.choice(["forbid", "allow"]),
-    }
+    return {**case, "forbidden": forbidden, "allowed": allowed}
 
 
 def check_rules(case: Case, tally: Tally) -> None:
@@ -335,28 +265,6 @@ def check_rules(case: Case, tally: Tally) -> None:
     if not any(block["kind"] == "count" for block in case["space"]["blocks"]):
         tally.same("rules as a network", rules.network().accepts(psi).tolist(), wanted)
         tally.same("rules as rows", rules.rows().holds(psi).tolist(), wanted)
-    if case["edit"]:
-        learned = LearnedConstraint(network_of(case["parts"]), space)
-        judge = oracle.Networks(case["parts"])
-        before = [judge.accepts(p.psi) for p in points]
-        inside = [p.inside(case["edit"]) for p in points]
-        forbids = case["verb"] == "forbid"
-        edited = learned.forbid(_assignment(case)) if forbids else allow(learned, _assignment(case))
-        after = [x and not y if forbids else x or y for x, y in zip(before, inside, strict=True)]
-        tally.same(case["verb"], edited.accepts(psi).tolist(), after)
-
-
-def _assignment(case: Case) -> dict[str, Any]:
-    """The box of the edit as an assignment by block."""
-    found: dict[str, Any] = {}
-    for name, block, _ in oracle.axes_of(case["space"]):
-        if name in case["edit"]:
-            values = case["edit"][name]
-            if block["kind"] == "one-hot":
-                found[name] = values
-            else:
-                found.setdefault(block["name"], {})[name[len(block["name"]) + 1 :]] = [int(v) for v in values]
-    return found
 
 
 def draw_verify(rng: Random) -> Case:

@@ -9,9 +9,7 @@ import numpy as np
 from click.testing import CliRunner, Result
 
 from lcons_cli.main import main
-from lcons_core import LearnedConstraint, RectifierNetwork, save
-from lcons_core._blocks import binary, one_hot
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, binary, one_hot, save
 
 SOURCES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn")

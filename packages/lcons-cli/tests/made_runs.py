@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lcons_core import LearnedConstraint, RectifierNetwork, Rules, save
-from lcons_core._blocks import binary
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, Rules, binary, save
 from lcons_core.features import NgramContext
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import (

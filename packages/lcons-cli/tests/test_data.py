@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from lcons_cli import data
 from lcons_cli.main import main
-from lcons_tasks.data import CATALOG, Corpus, CorpusFile, Download
+from lcons_tasks.data import CATALOG
+from lcons_tasks.data._catalog import Corpus, CorpusFile
 
 TEXT = "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n"
 SUBCOMMANDS = ("list", "fetch", "add", "path")
@@ -36,8 +37,7 @@ def toy(tmp_path, monkeypatch):
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.server_port}/toy.txt.gz"
-    count = CATALOG["conll2000"].files[0].count
-    file = CorpusFile("toy/toy.txt", Download(address, "gz"), count)
+    file = CorpusFile("toy/toy.txt", address, "columns", "gz")
     monkeypatch.setattr(data, "_catalog", lambda: {"toy": Corpus("toy", "a toy", "CC0", (file,))})
     yield
     server.shutdown()
@@ -52,7 +52,7 @@ def run(*arguments):
 def test_fetch_puts_the_corpus_where_path_finds_it(toy, cache):
     fetched = run("fetch", "toy")
     assert fetched.exit_code == 0
-    assert fetched.stdout.startswith(f"{cache / 'toy' / 'toy.txt'}: pinned sha256 ")
+    assert fetched.stdout.startswith(f"{cache / 'toy' / 'toy.txt'}: sha256 ")
     assert run("path", "toy").stdout == f"{cache / 'toy' / 'toy.txt'}\n"
     assert (cache / "toy" / "toy.txt").read_text() == TEXT
 

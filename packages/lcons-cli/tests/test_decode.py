@@ -15,11 +15,10 @@ from click.testing import CliRunner
 
 import lcons_decode._stream
 from lcons_cli.main import main
-from lcons_core import iob2, learn_constraints, load
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._network import RectifierNetwork
+from lcons_core import LearnedConstraint, RectifierNetwork, iob2, learn_constraints, load
 from lcons_core.features import Counts, Existence
-from lcons_decode import COSTS, ChainScores, Hard, Scored, Soft, constrained_viterbi, forbidden_ngrams
+from lcons_decode import ChainScores, Hard, Scored, Soft, constrained_viterbi, forbidden_ngrams
+from lcons_decode._constraints import COSTS
 from lcons_tasks import choose
 
 LABELS = ["B-NP", "I-NP", "O"]

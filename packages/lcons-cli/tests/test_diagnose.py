@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from lcons_cli.main import main
 from lcons_core import iob2
-from lcons_tasks.data import CONLL2000, Columns, Sentence, write_columns
+from lcons_tasks.data import Columns, Sentence, write_columns
+from lcons_tasks.data._columns import CONLL2000
 from lcons_tasks.models._linear_crf import train_linear
 
 SENTENCES = [

@@ -7,7 +7,6 @@ import pytest
 from constraint_files import run
 
 from lcons_core import load
-from lcons_tasks.report._constraints import constraint_body, described, seconds_of
 
 ROWS = 120
 
@@ -64,11 +63,10 @@ def test_what_it_cannot_do_names_the_block(files):
 
 
 def test_the_report_shows_it_without_a_matrix(files):
-    constraint = load(files / "d.json")
-    assert described(constraint).endswith("3 columns, 50 boxes of 1 real column")
-    assert seconds_of(constraint) > 0
-    body = constraint_body(constraint, None)
-    assert body.matrix_note == "There is no matrix of combinations, because the block age is real."
-    assert body.matrices == ()
-    assert body.rules.rows
-    assert body.inequalities is not None
+    page = files / "page.html"
+    assert run("report", files / "d.json", "-o", page).exit_code == 0
+    shown = page.read_text()
+    assert "3 columns, 50 boxes of 1 real column" in shown
+    assert "There is no matrix of combinations, because the block age is real." in shown
+    assert '<table class="rules">' in shown
+    assert "<summary>Inequalities</summary>" in shown

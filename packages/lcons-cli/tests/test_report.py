@@ -17,9 +17,7 @@ from made_runs import (
 )
 
 from lcons_cli.main import main
-from lcons_core import LearnedConstraint, Rules, iob2, save
-from lcons_core._blocks import one_hot
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, LearnedConstraint, Rules, iob2, one_hot, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import Constraints
 
@@ -165,7 +163,7 @@ def test_hostile_names_do_nothing(runs):
     ("spoil", "words"),
     [
         (lambda run: (run / "results.json").unlink(), "not a run, or a run that did not finish"),
-        (lambda run: (run / "document.json").write_text("{"), "expected JSON"),
+        (lambda run: (run / "document.json").write_text("{"), "is not a document"),
         (lambda run: (run / "document.json").write_text("{}"), "is not a document"),
         (lambda run: next(run.rglob("source-relation.json")).write_text("{}"), "no constraint file"),
         (lambda run: next(run.rglob("*.jsonl")).write_text("{}\n"), "expected predictions"),
@@ -264,7 +262,7 @@ def test_labels_of_ones_own_are_shown_before_and_after(runs):
     (runs / "labels.jsonl").write_text(decoded.stdout, encoding="utf-8")
     done = report("iob2.json", "labels.jsonl", "-v")
     assert done.exit_code == 0, done.output
-    assert "labels.jsonl: labels: 1 of 2 sentences changed; 2 shown" in done.stderr
+    assert "labels.jsonl: labels: 1 of 2 sentences changed" in done.stderr
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
     for words in (
         "50.0 →  to 100.0",
@@ -290,7 +288,7 @@ def test_damaged_labels_are_one_sentence_and_write_nothing(runs):
         done = report("runs/er", "labels.jsonl" if spoil is None else spoil.name)
         assert done.exit_code == 2
         assert done.stderr.count("\n") == 1
-        assert "write it again with `lcons decode --json`" in done.stderr
+        assert "is not from `lcons decode --json`" in done.stderr
         assert not (runs / "report.html").exists()
 
 

@@ -40,7 +40,7 @@ def test_a_run_ends_with_a_summary_that_says_what_was_compared_and_where_the_pag
     assert lines[-2] == f"Full report: {cache / 'run/report.html'}"
     assert lines[-1].startswith("Next, with your own data: lcons fit ")
     assert done.stderr.startswith("lcons: about ")
-    assert "lcons: decoding: 1 of 1" in done.stderr
+    assert "lcons: filling cells: 1 of 1" in done.stderr
     report = (cache / "run/report.md").read_text()
     assert "bundled, the bundled mini corpus" in report
     assert "soft pos-1+2" in report
@@ -55,16 +55,17 @@ def test_without_conll2000_the_bundled_corpus_is_used(cache):
     done = lcons(*auto, "--decoder", "search", "--jobs", "1", "-q", "--json", "--out", str(cache / "run"))
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["corpus"]["name"] == "bundled"
-    assert "decoding" not in done.stderr
+    assert "filling" not in done.stderr
 
 
 def test_options_choose_constraints_and_decoders(cache):
-    options = ["--n", "1", "--constraint", "existence:1", "-K", "4", "--decoder", "constrained-search"]
-    done = lcons(*QUICK, *options, "--jobs", "1", "--json", "--out", str(cache / "run"))
+    done = lcons(
+        *QUICK, "--decoder", "constrained-search", "--jobs", "1", "--json", "--out", str(cache / "run")
+    )
     assert done.exit_code == 0, done.output
     (cell,) = json.loads(done.stdout)["cells"]
-    assert list(cell["rows"]) == ["exact", "existence-1 search", "pos-1 search", "chosen on dev"]
-    assert (cache / "run/constraints/first-20%-seed1/pos-1.json").is_file()
+    assert list(cell["rows"]) == ["exact", "pos-3 search", "chosen on dev"]
+    assert (cache / "run/constraints/first-20%-seed1/pos-3.json").is_file()
 
 
 @pytest.mark.parametrize(
@@ -73,9 +74,7 @@ def test_options_choose_constraints_and_decoders(cache):
         (["--corpus", "nowhere"], "train.txt, dev.txt and test.txt"),
         (["--base", "magic"], "bilstm+pos"),
         (["--decoder", "magic"], "constrained-search"),
-        (["--constraint", "magic:3"], "existence"),
         (["--ratio", "7"], "above 0 and at most 1"),
-        (["--subset", "odd"], "nested"),
         (["--corpus", "conll2000"], "lcons data fetch conll2000"),
     ],
 )
@@ -113,7 +112,7 @@ main()
 
 def test_a_run_that_is_stopped_goes_on_and_gives_the_same_result(cache, monkeypatch):
     """Two seeds; the first process gets Ctrl-C when its first stage is kept."""
-    brief = ["--n", "1", "-K", "2", "--decoder", "constrained-search", "--jobs", "1", "-q"]
+    brief = ["--decoder", "constrained-search", "--jobs", "1", "-q"]
     options = [*QUICK, "--seed", "2", *brief]
     command = [sys.executable, "-c", STOPPED, *options, "--out", cache / "stopped"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -141,7 +140,6 @@ CITATION = ["run", "citation", "--corpus", "bundled", "--seed", "1", "--base", "
         (["--corpus", "nowhere"], "a file of tagged references"),
         (["--base", "magic"], "words+pos"),
         (["--decoder", "magic"], "constrained-search"),
-        (["--beam", "0"], "at least 1"),
     ],
 )
 def test_a_citation_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
@@ -151,7 +149,7 @@ def test_a_citation_run_that_cannot_be_is_refused_in_one_sentence(cache, options
     assert not (cache / "run").exists()
 
 
-ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--passes", "2", "--jobs", "1"]
+ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--jobs", "1"]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +158,7 @@ ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--pa
         (["--corpus", "nowhere"], "`bundled`, `conll04`"),
         (["--corpus", "conll04"], "lcons data fetch conll04"),
         (["--split", "spert"], "a seed, such as 1"),
-        (["--share", "2"], "above 0 and at most 1"),
+        (["--size", "0"], "x>=1"),
         (["-C", "0"], "above 0"),
     ],
 )
@@ -203,7 +201,7 @@ def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypa
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [(["-K", "0"], "`hidden` and `guided` at least 1"), (["--seed", "-1"], "-1 is not in the range x>=0")],
+    [(["-K", "0"], "0 is not in the range x>=1"), (["--seed", "-1"], "-1 is not in the range x>=0")],
 )
 def test_a_synthetic_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
     done = lcons("run", "synthetic", *options, "--out", str(cache / "run"))
@@ -231,18 +229,3 @@ def test_the_list_of_tasks_imports_no_task():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "synthetic  Learn hidden constraints of integer programs." in done.stdout
     assert {"numpy", "lcons_core._network", "lcons_core.learn"} & set(done.stderr.split()) == set()
-
-
-def test_tuning_prints_and_writes_settings_instead_of_a_run(cache, monkeypatch):
-    from lcons_tasks.experiments.chunking import _grid, _model
-
-    brief = _model.BaseModel("bilstm", (("epochs", 2),))
-    monkeypatch.setattr(_grid, "RATES", (0.05,))
-    monkeypatch.setattr(_grid, "DECAYS", (1e-5,))
-    monkeypatch.setattr(_grid, "BaseModel", lambda *given: brief)
-    options = ["--tune", "--corpus", "bundled", "--ratio", "0.05", "--jobs", "1", "-q"]
-    done = lcons("run", "chunking", *options, "--out", str(cache / "run"))
-    assert done.exit_code == 0, done.output
-    assert list(json.loads(done.stdout)["bundled"]["bilstm"]) == ["0.05"]
-    assert (cache / "run/settings.json").read_text() == done.stdout
-    assert not (cache / "run/results.json").exists()

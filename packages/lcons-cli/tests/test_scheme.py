@@ -5,7 +5,8 @@ import json
 import pytest
 from constraint_files import PAIRS, run, run_example, write_files
 
-from lcons_core import bilou, bioes, compare, iob2, load, load_rules
+from lcons_core import bilou, bioes, compare, iob2, load
+from lcons_core.reason._rules_text import load_rules
 
 CONLL = "The DT B-NP\ndog NN I-NP\nbarks VB O\n\n"
 MAKERS = {"iob2": (iob2, "BI"), "bioes": (bioes, "BIES"), "bilou": (bilou, "BILU")}

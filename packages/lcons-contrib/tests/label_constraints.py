@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from lcons_core import Conjunction, InvalidInput, LearnedConstraint, RectifierNetwork
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork
+from lcons_core._network import Conjunction
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
 
 LABELS = ("A", "B", "AB")

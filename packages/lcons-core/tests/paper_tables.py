@@ -1,9 +1,6 @@
 """The paper's printed coefficient tables (Appendix C, "Learned Constraints") and its designed constraints."""
 
-from lcons_core._blocks import one_hot
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core.reason._rules import Rules
+from lcons_core import FeatureSpace, RectifierNetwork, Rules, one_hot
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

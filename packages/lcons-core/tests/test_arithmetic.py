@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lcons_core import InvalidInput, round_dyadic
 from lcons_core._arithmetic import (
     check_magnitude,
     checked_array,
@@ -17,11 +18,9 @@ from lcons_core._arithmetic import (
     frozen,
     is_dyadic,
     rational_dot,
-    round_dyadic,
     rounding_bound,
     scaled,
 )
-from lcons_core._errors import InvalidInput
 from lcons_core.testing import float_weights, weights
 
 FLOATS = st.lists(st.one_of(float_weights(), float_weights(2.0), weights()), min_size=1, max_size=6)

@@ -13,10 +13,10 @@ from lcons_core import (
     binary,
     count,
     explain,
+    verify,
 )
 from lcons_core._pointset import least_values, row_reach
 from lcons_core._space import MAX_VALUES
-from lcons_core.reason import verify
 
 
 def test_the_values_of_all_axes_are_counted_first():

@@ -11,16 +11,20 @@ import pytest
 import torch
 
 import lcons_core as core
-from lcons_core import ConstraintLearner, InvalidInput, LconsError, LearnedConstraint, NotFitted
+from lcons_core import ConstraintLearner, InvalidInput, LconsError, LearnedConstraint, NotFitted, completions
+from lcons_core._network import Conjunction, Network
+from lcons_core._tables import named_rows
+from lcons_core._theorem import Form, check_form_size, estimate_form, estimate_rows
 from lcons_core.features import NgramLabels
-from lcons_core.reason import Outcome, completions, explain_rejected
+from lcons_core.reason._compare import Outcome, SimplifiedRows
+from lcons_core.reason._explain import explain_rejected
 from lcons_core.testing import check_theorem1
 from lcons_core.torch import expected_penalty
 
 FEATURE = NgramLabels(("A", "B"), 2)
 SPACE = FEATURE.space
 NETWORK = core.RectifierNetwork([[2.0, 0.0, 0.0, 2.0], [-1.0, 0.0, 0.0, 0.0]], [-2.0, 0.0])
-CONJUNCTION = core.Conjunction((NETWORK, core.RectifierNetwork([[0.0, 3.0, 3.0, 0.0]], [-3.0])))
+CONJUNCTION = Conjunction((NETWORK, core.RectifierNetwork([[0.0, 3.0, 3.0, 0.0]], [-3.0])))
 
 
 def _fitted(network: core.RectifierNetwork) -> ConstraintLearner:
@@ -31,7 +35,7 @@ def _fitted(network: core.RectifierNetwork) -> ConstraintLearner:
 
 
 # Each input that must work, with the network that it stands for.
-INPUTS: dict[str, tuple[Any, core.Network]] = {
+INPUTS: dict[str, tuple[Any, Network]] = {
     "network": (NETWORK, NETWORK),
     "conjunction": (CONJUNCTION, CONJUNCTION),
     "constraint": (LearnedConstraint(NETWORK, SPACE, FEATURE), NETWORK),
@@ -51,19 +55,19 @@ def _plain(found: Any) -> Any:
         return found.coefficients.tolist(), found.bias.tolist(), np.asarray(found.subsets).tolist()
     if isinstance(found, core.LiftedInequalities):
         return found.A_psi.tolist(), found.A_s.tolist(), found.rhs.tolist()
-    if isinstance(found, core.SimplifiedRows):
+    if isinstance(found, SimplifiedRows):
         return found.to_dict()
     return str(found)
 
 
 # Forms that need the weights alone, or the names of columns as `space`.
 FORMS: dict[str, Callable[[Any], Any]] = {
-    "estimate_rows": core.estimate_rows,
+    "estimate_rows": estimate_rows,
     "to_inequalities": core.to_inequalities,
     "most_violated": lambda given: core.most_violated(given, POINT),
     "lift": core.lift,
-    "estimate_form": lambda given: core.estimate_form(given, "lifted"),
-    "check_form_size": lambda given: core.check_form_size(given, core.Form.ROWS, 2**20),
+    "estimate_form": lambda given: estimate_form(given, "lifted"),
+    "check_form_size": lambda given: check_form_size(given, Form.ROWS, 2**20),
     "verify": lambda given: core.verify(given, SPACE),
     "simplify": lambda given: core.simplify(given, SPACE),
     "compare": lambda given: core.compare(given, NETWORK, SPACE),
@@ -82,7 +86,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 # Forms that need names or a feature, so that only constraints work.
 CONSTRAINT_FORMS: dict[str, Callable[[Any], Any]] = {
     "save": lambda given: core.save(given, Path("never written.json")),
-    "named_rows": lambda given: list(core.named_rows(given).csv()),
+    "named_rows": lambda given: list(named_rows(given).csv()),
     "compile_masks": lambda given: core.compile_masks(given).masks().tolist(),
     "expected_penalty": lambda given: expected_penalty(given, MARGINALS, ["A", "B"]),
 }

@@ -5,11 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._blocks import binary, count, one_hot
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core._network import Conjunction, RectifierNetwork
-from lcons_core._space import FeatureSpace
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    Unsupported,
+    binary,
+    count,
+    one_hot,
+)
+from lcons_core._network import Conjunction
 from lcons_core.features import NgramLabels, Scope
 from lcons_core.testing import check_theorem1, constraints, networks, structures
 

@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from lcons_core._errors import InvalidInput
-from lcons_core._network import LinearInequalities, RectifierNetwork
-from lcons_core._theorem import lift, most_violated
+from lcons_core import InvalidInput, RectifierNetwork, lift, most_violated
 from lcons_core.testing import conjunctions, networks, weights
 
 
@@ -108,11 +106,6 @@ def test_a_cut_is_made_for_one_point():
         most_violated(network, np.zeros((2, 2)))
     with pytest.raises(InvalidInput):
         most_violated(network, np.zeros(3))
-
-
-def test_no_rows_hold_everywhere():
-    nothing = LinearInequalities(np.zeros((0, 2)), np.zeros(0))
-    assert nothing.holds(np.ones((3, 2))).all()
 
 
 def test_zeros_of_the_forms_are_positive():

@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core import (
-    LARGEST_MAGNITUDE,
-    Conjunction,
     DamagedFile,
     FeatureSpace,
     InvalidInput,
@@ -27,7 +25,8 @@ from lcons_core import (
     to_inequalities,
     verify,
 )
-from lcons_core._arithmetic import rounding_bound
+from lcons_core._arithmetic import LARGEST_MAGNITUDE, rounding_bound
+from lcons_core._network import Conjunction
 
 LARGE = [0.0, 1.0, -1.0, 2.0**-200, 3.0, LARGEST_MAGNITUDE, -LARGEST_MAGNITUDE, LARGEST_MAGNITUDE / 2]
 BITS = FeatureSpace([binary("bit", "abc")])

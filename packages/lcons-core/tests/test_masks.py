@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._masks import MAX_CELLS, compile_masks
-from lcons_core._network import Conjunction, RectifierNetwork
-from lcons_core._theorem import to_inequalities
-from lcons_core.features import START, STOP, Existence, NgramContext, NgramLabels
+from lcons_core import (
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    TooLarge,
+    Unsupported,
+    compile_masks,
+    to_inequalities,
+)
+from lcons_core._masks import MAX_CELLS
+from lcons_core._network import Conjunction
+from lcons_core.features import Existence, NgramContext, NgramLabels
+from lcons_core.features._ngrams import START, STOP
 
 LABELS = ("A", "B", "C")
 
@@ -80,7 +87,7 @@ def test_masks_look_up_what_satisfied_computes(constraint, labels, data):
 
 
 def feature_instance(feature, tags, labels):
-    from lcons_core._instance import Instance
+    from lcons_core import Instance
 
     return Instance({"pos": tags}, labels)
 

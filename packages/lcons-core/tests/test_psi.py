@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lcons_core._errors import InvalidInput
-from lcons_core._network import RectifierNetwork
-from lcons_core._psi import PsiRows, SparsePsi, as_psi
+from lcons_core import InvalidInput, RectifierNetwork, SparsePsi
+from lcons_core._psi import PsiRows, as_psi
 from lcons_core.testing import weights
 
 MATRICES = arrays.arrays(

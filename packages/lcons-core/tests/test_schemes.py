@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput
-from lcons_core._schemes import bilou, bioes, detect_scheme, iob2
+from lcons_core import InvalidInput, bilou, bioes, detect_scheme, iob2
 
 BIOES = ("B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "O")
 

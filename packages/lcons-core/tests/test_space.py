@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._blocks import OTHER, Block, Kind, Requirement, binary, count, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace, space_of_columns
+from lcons_core import FeatureSpace, InvalidInput, SparsePsi, binary, count, one_hot, space_of_columns
+from lcons_core._blocks import OTHER, Block, Kind, Requirement
 from lcons_core.testing import points, spaces
 
 SPACE = FeatureSpace(

@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from paper_tables import PRINTED, SOURCE_RELATION, printed_network
 
-from lcons_core import LearnedConstraint, lift, simplify, to_inequalities
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._network import RectifierNetwork
+from lcons_core import (
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    TooLarge,
+    lift,
+    simplify,
+    to_inequalities,
+)
 from lcons_core._tables import named_rows
 from lcons_core._theorem import estimate_form
 from lcons_core.testing import constraints

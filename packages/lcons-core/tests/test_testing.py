@@ -10,40 +10,32 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-import lcons_core.testing
+from lcons_core import (
+    InvalidInput,
+    LiftedInequalities,
+    LinearInequalities,
+    MissingExtra,
+    RectifierNetwork,
+    TooLarge,
+    to_inequalities,
+)
 from lcons_core import _theorem as theorem1
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
-from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
-from lcons_core._space import FeatureSpace, binary
-from lcons_core._theorem import LiftedInequalities, to_inequalities
-from lcons_core.reason import simplify
+from lcons_core._network import Conjunction
 from lcons_core.testing import (
     boundary_cases,
     check_theorem1,
     conjunctions,
-    constraints,
-    features,
     float_networks,
     float_weights,
-    label_sequences,
     networks,
     points,
     spaces,
-    structures,
-    weights,
 )
 
 # Finding is enough here: no smallest example is wanted.
 GENERATE = settings(phases=[Phase.generate], max_examples=5000)
 NETWORK = RectifierNetwork([[2.0, 2.0], [1.0, -1.0]], [-2.0, 0.0])
-
-
-@given(weights())
-def test_weights_are_sixteenths(weight):
-    assert Fraction(weight).denominator in (1, 2, 4, 8, 16)
-    assert abs(weight) <= 4
 
 
 @given(networks(max_K=3, max_d=4))
@@ -98,45 +90,6 @@ def test_boundary_cases_that_floats_decide_wrongly_are_drawn(case):
     find(boundary_cases(), case, settings=GENERATE)
 
 
-@settings(max_examples=25)
-@given(networks(max_K=3, max_d=4))
-def test_own_rows_are_held_against_the_network(network):
-    rows = to_inequalities(network)
-    check_theorem1(network, rows=rows)
-    order = np.argsort(rows.bias)
-    check_theorem1(network, rows=(rows.coefficients[order].tolist(), rows.bias[order]))
-    space = FeatureSpace([binary("bit", map(str, range(network.d)))])
-    check_theorem1(network, rows=simplify(network, space))
-
-
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        (([[-2.0, -2.0], [-1.0, 1.0]], [1.0, 1.0]), r"the given rows are False, but .*psi = \[0.0, 1.0\]"),
-        (([[-1.0, 1.0]], [1.0]), r"the given rows are True, but .* is False at psi = \[1.0, 1.0\]"),
-        (LinearInequalities([[-2.0, -2.0]], [3.0], np.array([[False, True]])), r"the row of S = \[1\] is"),
-    ],
-)
-def test_wrong_rows_of_others_have_a_witness(rows, problem):
-    with pytest.raises(AssertionError, match=problem):
-        check_theorem1(NETWORK, rows=rows)
-
-
-def test_own_rows_may_be_right_at_corners_and_wrong_elsewhere():
-    rows = ([[-2.0, -2.0], [-1.0, 1.0]], [3.0, 1.0])
-    check_theorem1(NETWORK, rows=rows)
-    with pytest.raises(AssertionError, match=r"is False at psi = \[1.0, 0.5\]"):
-        check_theorem1(NETWORK, [[1, 1], [1, 0.5]], rows=rows)
-
-
-@pytest.mark.parametrize("rows", [[[1.0, 2.0]], "rows", 3])
-def test_rows_that_are_no_rows_are_refused(rows):
-    with pytest.raises(InvalidInput):
-        check_theorem1(NETWORK, rows=rows)
-    with pytest.raises(InvalidInput):
-        check_theorem1(NETWORK, rows=([[1.0]], [1.0]))
-
-
 @pytest.mark.parametrize(
     "degenerate",
     [
@@ -165,29 +118,6 @@ def test_spaces_of_every_kind_are_drawn(kind):
     find(
         spaces(), lambda space: bool(space.requires) and any(b.other for b in space.blocks), settings=GENERATE
     )
-
-
-@pytest.mark.parametrize("kind", ["ngram", "context", "existence", "counts", "tuples"])
-def test_features_of_every_kind_are_drawn(kind):
-    find(features(), lambda feature: feature.kind == kind, settings=GENERATE)
-
-
-@given(st.data())
-def test_structures_fit_their_feature(data):
-    feature = data.draw(features())
-    feature.psi(data.draw(structures(feature)))
-
-
-@given(label_sequences("AB", min_size=1, max_size=3))
-def test_label_sequences_keep_to_their_labels(sequence):
-    assert 1 <= len(sequence) <= 3
-    assert set(sequence) <= {"A", "B"}
-
-
-@given(constraints())
-def test_constraints_are_constraints(constraint):
-    assert isinstance(constraint, LearnedConstraint)
-    assert constraint.network.d == constraint.space.d
 
 
 def test_a_wrong_coefficient_is_found(monkeypatch):
@@ -252,11 +182,6 @@ def test_without_hypothesis_it_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra):
         importlib.import_module("lcons_core.testing")
-
-
-def test_the_public_names_are_those_listed():
-    for name in lcons_core.testing.__all__:
-        assert getattr(lcons_core.testing, name).__doc__
 
 
 def _corners(d: int) -> np.ndarray:

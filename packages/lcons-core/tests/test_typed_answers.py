@@ -8,12 +8,9 @@ from typing import assert_type
 import numpy as np
 
 from lcons_core import (
-    Bools,
     FeatureSpace,
-    Floats,
     LearnedConstraint,
     LinearInequalities,
-    PointSet,
     RectifierNetwork,
     Rules,
     SparsePsi,
@@ -22,6 +19,8 @@ from lcons_core import (
     simplify,
     to_inequalities,
 )
+from lcons_core._pointset import PointSet
+from lcons_core._types import Bools, Floats
 
 SPACE = FeatureSpace([one_hot("tag", ["A", "B"])])
 NETWORK = RectifierNetwork([[2.0, 0.0]], [0.0])

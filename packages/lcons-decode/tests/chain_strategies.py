@@ -12,14 +12,16 @@ from math import inf
 import numpy as np
 from hypothesis import strategies as st
 
+from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core._blocks import OTHER
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._network import Conjunction, RectifierNetwork
-from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
+from lcons_core._network import Conjunction
+from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
+from lcons_core.features._ngrams import START, STOP
 from lcons_core.testing import networks
-from lcons_decode import COSTS, ChainBatch, ChainConstraints, ChainScores, Hard, Soft, Violation
-from lcons_decode.chains import lay_out
+from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Soft, Violation
+from lcons_decode._constraints import COSTS
 from lcons_decode.chains._ngrams import broken, penalties
+from lcons_decode.chains._windows import lay_out
 
 TOLERANCE = 1e-9
 LABELS = ("a", "b", "c", "d")

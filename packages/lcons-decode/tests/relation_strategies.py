@@ -13,10 +13,9 @@ import numpy as np
 from chain_strategies import generators
 from hypothesis import strategies as st
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._network import Conjunction, LinearInequalities, RectifierNetwork
+from lcons_core import LearnedConstraint, LinearInequalities, RectifierNetwork, Rules
+from lcons_core._network import Conjunction
 from lcons_core.features import Tuples
-from lcons_core.reason._rules import Rules
 from lcons_core.testing import networks
 from lcons_decode import Hard, RelationScores, rows_constraint
 from lcons_decode._constraints import MEMBERS

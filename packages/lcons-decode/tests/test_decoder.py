@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import lcons_decode._decoder as module
 from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, iob2
 from lcons_core.features import Counts, NgramContext
-from lcons_decode import ChainScores, Decoder, Hard, Scored, Soft, Status, decode_scored
+from lcons_decode import ChainScores, Decoder, Hard, Scored, Soft, Status
+from lcons_decode._stream import decode_scored
 
 LABELS = ("B-X", "I-X", "O")
 EMISSION = [[[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], [], [[0.0, 0.0, -np.inf]]]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lcons_core import Conjunction, ConstraintLearner, InvalidInput, LearnedConstraint, RectifierNetwork
+from lcons_core import ConstraintLearner, InvalidInput, LearnedConstraint, RectifierNetwork
+from lcons_core._network import Conjunction
 from lcons_core.features import NgramLabels
-from lcons_decode import ChainScores, Hard, Soft, constrained_viterbi
-from lcons_decode._relations import RelationRules
-from lcons_decode.ilp import decode_ilp, ground_columns
+from lcons_decode import ChainScores, Hard, RelationRules, Soft, constrained_viterbi
+from lcons_decode.ilp import decode_ilp
+from lcons_decode.ilp._ground import ground_columns
 
 FEATURE = NgramLabels(("A", "B"), 2)
 SPACE = FEATURE.space

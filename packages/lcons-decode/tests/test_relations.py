@@ -29,14 +29,11 @@ from relation_strategies import (
     sentence,
 )
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core._network import RectifierNetwork
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, Rules, Unsupported
 from lcons_core.features import NgramLabels, Tuples
-from lcons_core.reason._rules import Rules
-from lcons_decode import Hard, RelationDecoding, RelationRules, Soft, Status, decode_relations, relation_ids
-from lcons_decode._relations import SCALE, SWEEPS
-from lcons_decode.ilp import decode_relations_ilp
+from lcons_decode import Hard, RelationDecoding, RelationRules, Soft, Status, decode_relations
+from lcons_decode._relations import SCALE, SWEEPS, relation_ids
+from lcons_decode.ilp._decoders import decode_relations_ilp
 from lcons_decode.kernels import _compiled as kernels
 
 FORMS = ("auto", "rows", "lifted", "cuts")

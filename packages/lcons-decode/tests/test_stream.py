@@ -13,10 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lcons_decode._stream as module
-from lcons_core import iob2
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import DamagedFile, InvalidInput, LconsError
-from lcons_core._network import RectifierNetwork
+from lcons_core import DamagedFile, InvalidInput, LconsError, LearnedConstraint, RectifierNetwork, iob2
 from lcons_core.features import Counts, NgramContext
 from lcons_decode import (
     ChainScores,
@@ -29,11 +26,13 @@ from lcons_decode import (
     decode_batch,
     decode_global,
     decode_lagrangian,
-    decode_scored,
+    load_constraints,
     nbest,
     viterbi,
 )
-from lcons_decode.files import conll, described, load_constraints, read_labels, read_scored
+from lcons_decode._stream import decode_scored
+from lcons_decode.files._answers import conll, described
+from lcons_decode.files._scores import read_labels, read_scored
 from lcons_decode.ilp import decode_ilp
 
 LABELS = ("B-X", "I-X", "O")

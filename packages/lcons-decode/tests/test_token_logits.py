@@ -6,8 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import iob2
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, iob2
 from lcons_decode import constrained_viterbi, from_token_logits, viterbi
 
 LABELS = ["O", "B-LOC", "I-LOC"]

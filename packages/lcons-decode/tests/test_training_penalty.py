@@ -6,8 +6,7 @@ import numpy as np
 import torch
 
 from lcons_core import iob2
-from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._penalty import expected_penalty
+from lcons_core.torch import LabelChain, expected_penalty
 from lcons_decode import ChainConstraints, ChainScores, Soft, marginals
 
 LABELS = ("B-NP", "B-VP", "I-NP", "I-VP", "O")

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,6 +16,7 @@ class Served:
     status: int = 200
     length: bool = True
     elsewhere: str = ""
+    pause: float = 0.0
     requests: int = 0
     address: str = ""
 
@@ -60,5 +62,11 @@ def respond(handler, served):
     if served.length:
         handler.send_header("Content-Length", str(len(body)))
     handler.end_headers()
-    handler.wfile.write(body if served.cut_after is None else body[: served.cut_after])
+    if served.pause:
+        with contextlib.suppress(OSError):
+            for byte in body:
+                handler.wfile.write(bytes([byte]))
+                time.sleep(served.pause)
+    else:
+        handler.wfile.write(body if served.cut_after is None else body[: served.cut_after])
     handler.close_connection = True

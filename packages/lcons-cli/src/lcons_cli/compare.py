@@ -16,7 +16,8 @@ from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, waiting
 
 if TYPE_CHECKING:
-    from lcons_core import Comparison, LearnedConstraint, Rules
+    from lcons_core import LearnedConstraint, Rules
+    from lcons_core.reason._compare import Comparison
 
 EXITS = {"equal": 0, "different": 1, "undecided": 3}
 
@@ -78,7 +79,7 @@ def compare(
       lcons compare pairs.json pairs.json --json
     """
     from lcons_core import compare as compare_sets
-    from lcons_core import many
+    from lcons_core._arithmetic import many
 
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
@@ -103,7 +104,8 @@ def compare(
 
 def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint | Rules]:
     """Both files; rules use the names of the other file's space."""
-    from lcons_core import InvalidInput, load, load_rules
+    from lcons_core import InvalidInput, load
+    from lcons_core.reason._rules_text import load_rules
 
     read: dict[int, LearnedConstraint | Rules] = {}
     for i, path in enumerate((a, b)):
@@ -124,7 +126,7 @@ def is_rules(path: str) -> bool:
     """Whether a file is text that cannot be a constraint file, which is JSON; False if it is missing."""
     if Path(path).suffix.lower() == ".json":
         return False
-    from lcons_core.storage import open_regular
+    from lcons_core._files import open_regular
 
     try:
         with open_regular(path) as file:
@@ -136,8 +138,8 @@ def is_rules(path: str) -> bool:
 
 def _lines(found: Comparison, a: str, b: str) -> list[str]:
     """The outcome, and one line per witness."""
-    from lcons_core import many
-    from lcons_core.reason import in_words
+    from lcons_core._arithmetic import many
+    from lcons_core.reason._compare import in_words
 
     if found.outcome != "different":
         return [str(found)]

@@ -22,7 +22,9 @@ import click
 from lcons_cli.streams import Text, Waits, arriving, never
 
 if TYPE_CHECKING:
-    from lcons_tasks.data.text import PosTagger, TaggedSentence, TaggerProgress
+    from lcons_tasks.data.text import PosTagger
+    from lcons_tasks.data.text._plan import TaggedSentence
+    from lcons_tasks.data.text._spacy_tagger import TaggerProgress
 
 STDIN = "-"
 POS = "pos"
@@ -159,7 +161,7 @@ def failure_of_machine(error: BaseException) -> str | None:
 
 def pos_tagger(corpus: TaggedCorpus, say: Say) -> PosTagger:
     """The installed POS tagger, else one that is trained on the corpus and kept."""
-    from lcons_tasks.data import cache_folder
+    from lcons_tasks.data._catalog import cache_folder
     from lcons_tasks.data.text import find_pos_tagger
 
     with tagger_progress(say) as progress:
@@ -176,7 +178,7 @@ def tags_many(tagger: PosTagger, sentences: Iterable[Sequence[str]]) -> list[tup
 
 def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
     """The best available corpus to train a POS tagger: CoNLL-2000's training set, else the bundled corpus."""
-    from lcons_tasks.data.text import tagged_corpus
+    from lcons_tasks.data.text._pos import tagged_corpus
 
     return tagged_corpus()
 

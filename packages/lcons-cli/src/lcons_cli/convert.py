@@ -17,7 +17,9 @@ from lcons_cli.output import check_target, sizes, write_lines
 from lcons_cli.progress import about, waiting
 
 if TYPE_CHECKING:
-    from lcons_core import Form, LearnedConstraint, OnProgress
+    from lcons_core import LearnedConstraint
+    from lcons_core._theorem import Form
+    from lcons_core._types import OnProgress
     from lcons_decode.ilp._files import Scores
 
 ENDINGS = {
@@ -96,7 +98,8 @@ def convert(
       lcons convert pairs.json --form simplified -o pairs.csv
       lcons convert pairs.json -o pairs.lp
     """
-    from lcons_core import InvalidInput, TooLarge, check_form_size, estimate_form, load, read_form
+    from lcons_core import InvalidInput, TooLarge, load
+    from lcons_core._theorem import check_form_size, estimate_form, read_form
 
     ending = Path(output or "").suffix.lower()
     if target is None and ending in GRAMMARS:
@@ -133,7 +136,7 @@ def _table(
     constraint: LearnedConstraint, form: Form, target: str, decimals: int, progress: OnProgress
 ) -> tuple[Iterable[str], str]:
     """The lines of text, JSON or CSV, and a summary of them."""
-    from lcons_core import named_rows
+    from lcons_core._tables import named_rows
 
     # The size has already been checked.
     rows = named_rows(constraint, form, max_bytes=2**62, progress=progress)
@@ -162,7 +165,7 @@ def _model(
 def _scores(path: str | None) -> Scores | None:
     """The scores in a JSON file."""
     from lcons_core import InvalidInput, LconsError
-    from lcons_core.storage import parse
+    from lcons_core._files import parse
 
     if path is None:
         return None

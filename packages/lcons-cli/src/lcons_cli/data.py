@@ -16,7 +16,8 @@ import click
 from lcons_cli.options import common_options
 
 if TYPE_CHECKING:
-    from lcons_tasks.data import Corpus, FileProgress, Kept
+    from lcons_tasks.data._catalog import Corpus
+    from lcons_tasks.data._fetch import FileProgress, Kept
 
 
 commands = click.Group()
@@ -51,8 +52,7 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
 def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Download the corpus NAME from its public address into the cache.
 
-    Checksums are compared with the published ones, or with those of the first download if none are
-    published.
+    Checksums are compared with the published ones.
 
     \b
     Example:
@@ -112,18 +112,13 @@ def _described(corpus: Corpus) -> dict[str, Any]:
     from lcons_tasks.data import find
 
     paths = find(corpus.name, {corpus.name: corpus})
-    files = [{"path": file.path, "address": file.download.address} for file in corpus.files]
-    for file, found in zip(files, paths or (), strict=False):
-        file["found"] = str(found)
+    places = [{"found": str(path)} for path in paths] if paths else [{}] * len(corpus.files)
+    described = zip(corpus.files, places, strict=True)
+    files = [{"path": file.path, "address": file.address, **place} for file, place in described]
     # The catalog states the end of each path; the folder of all files is the part before it.
     folder = str(paths[0].parents[corpus.files[0].path.count("/")]) if paths else None
-    return {
-        "name": corpus.name,
-        "what": corpus.what,
-        "licence": corpus.licence,
-        "found": folder,
-        "files": files,
-    }
+    about = {"name": corpus.name, "what": corpus.what, "licence": corpus.licence}
+    return {**about, "found": folder, "files": files}
 
 
 def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:

@@ -23,9 +23,9 @@ from lcons_cli.streams import waits_of
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
-    from lcons_decode.files import ScoreSource
-    from lcons_tasks import LabelTally
+    from lcons_decode.files._scores import ScoreSource
     from lcons_tasks.diagnosis import Choice
+    from lcons_tasks.stats import LabelTally
 
 
 GOLD = "gold"
@@ -160,7 +160,8 @@ def decode(
       lcons decode dev.jsonl -c pos.json -c iob2.json --choose > chosen.conll
     """
     from lcons_core import InvalidInput
-    from lcons_decode.files import load_constraints, read_labels, read_scored
+    from lcons_decode import load_constraints
+    from lcons_decode.files._scores import read_labels, read_scored
 
     if tabs and form == "json":
         raise InvalidInput("--tabs is for columns, found --json; leave one of them out.")
@@ -174,7 +175,7 @@ def decode(
     if Path(file).is_dir():
         from lcons_cli.folders import run_folder
         from lcons_decode import Decoder
-        from lcons_decode.files import read_model
+        from lcons_decode.files._scores import read_model
 
         if labels_file is None or choose:
             raise InvalidInput("a folder needs the labels of its scores, `--labels FILE`, and no `--choose`.")
@@ -276,8 +277,8 @@ def _contents(
 ) -> Generator[bytes, None, None]:
     """The output, sequence by sequence; each answer is added to the summary."""
     from lcons_core import InvalidInput
-    from lcons_decode import decode_scored
-    from lcons_decode.files import conll, described
+    from lcons_decode._stream import decode_scored
+    from lcons_decode.files._answers import conll, described
 
     columns: list[str] | None = None
     state = _State(source, options["budget"])
@@ -333,7 +334,7 @@ class _Summary:
         if not self.verbose:
             return
         from lcons_core import Instance
-        from lcons_decode import broken_parts
+        from lcons_decode._constraints import broken_parts
 
         for use in self.uses:
             for when, y in answers.items():
@@ -343,7 +344,7 @@ class _Summary:
                     )
 
     def _tally(self) -> LabelTally:
-        from lcons_tasks import LabelTally
+        from lcons_tasks.stats import LabelTally
 
         self.gold = self.gold or LabelTally()
         return self.gold

@@ -8,17 +8,9 @@ import json
 
 import click
 
-from lcons_core import (
-    Form,
-    Recipe,
-    Rules,
-    compare,
-    explain,
-    named_rows,
-    rows_table,
-    simplify,
-    why,
-)
+from lcons_core import Recipe, Rules, compare, explain, simplify, why
+from lcons_core._tables import named_rows, rows_table
+from lcons_core._theorem import Form
 from lcons_core.features import Tuples
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")

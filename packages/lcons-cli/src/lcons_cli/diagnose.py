@@ -19,7 +19,8 @@ from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.progress import waiting, working
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint, OnProgress
+    from lcons_core import LearnedConstraint
+    from lcons_core._types import OnProgress
     from lcons_tasks.diagnosis import Predictions
     from lcons_tasks.own_data import Data
 
@@ -202,7 +203,7 @@ def _answers(
 def _words(columns: str | None) -> int:
     """The column of words in `--columns`; the first column if it names members of JSON lines."""
     from lcons_core import InvalidInput
-    from lcons_tasks.data import column_layout
+    from lcons_tasks.data._stream import column_layout
 
     try:
         words = 1 if columns is None else column_layout(columns).words

@@ -18,8 +18,9 @@ from lcons_cli.progress import about, working
 from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint, PsiRows
-    from lcons_core.reason import Completions, Why
+    from lcons_core import LearnedConstraint
+    from lcons_core._psi import PsiRows
+    from lcons_core.reason._why import Completions, Why
     from lcons_tasks.own_data import Data
 
 FORBIDDEN = "--forbidden"
@@ -137,8 +138,9 @@ def explain(
 
 def _parts(learned: LearnedConstraint, data: Data, gold: str, say: Say) -> PsiRows:
     """The parts of labelled data that the constraint reads."""
-    from lcons_core import InvalidInput, PsiRows, SparsePsi
-    from lcons_core.learn import positives_of
+    from lcons_core import InvalidInput, SparsePsi
+    from lcons_core._psi import PsiRows
+    from lcons_core.learn._examples import positives_of
     from lcons_tasks.own_data import PsiTable
 
     if isinstance(data, PsiTable):
@@ -167,7 +169,9 @@ def _rules(
 ) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
-    from lcons_core.reason import ENUMERATION_LIMIT, explain_rejected, lattice_size, rules_text
+    from lcons_core.reason._explain import explain_rejected, lattice_size
+    from lcons_core.reason._rules_text import rules_text
+    from lcons_core.reason._search import ENUMERATION_LIMIT
 
     if as_rules:
         learned.space.check_finite("a file of rules", "leave out --rules to print its rules in words")
@@ -197,7 +201,8 @@ def _rules(
 
 def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json: bool, say: Say) -> None:
     """Prints why a combination is forbidden, or that it is allowed; raises `Exit` with the exit code."""
-    from lcons_core.reason import completions, read_assignment, why
+    from lcons_core import completions, why
+    from lcons_core.reason._rules_text import read_assignment
 
     assignment = read_assignment(learned.space, words)
     with working("looking at completions", say):
@@ -216,8 +221,8 @@ def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json
 
 def _lines(reason: Why, some: Completions, forbidden: bool | None) -> list[str]:
     """The answer in a sentence, then the inequality, its terms and their sum."""
-    from lcons_core import many
-    from lcons_core.reason import in_words
+    from lcons_core._arithmetic import many
+    from lcons_core.reason._compare import in_words
 
     lines = []
     if not reason.partial or reason.forbidden:

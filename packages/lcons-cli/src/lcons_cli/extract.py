@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from lcons_decode import RelationDecoding
-    from lcons_tasks.apps import CandidateText, Extractor
+    from lcons_tasks.apps import Extractor
+    from lcons_tasks.apps._candidates import CandidateText
     from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/er/extractor"
@@ -93,7 +94,8 @@ def extract(
       lcons extract --candidates spacy news.txt > relations.jsonl
     """
     from lcons_core import InvalidInput
-    from lcons_tasks.apps import load_extractor, load_recogniser
+    from lcons_tasks.apps import load_extractor
+    from lcons_tasks.apps._candidates import load_recogniser
 
     if pipeline is not None and candidates != "spacy":
         raise InvalidInput(
@@ -140,7 +142,7 @@ def _contents(
     say: Say,
 ) -> Generator[bytes, None, None]:
     """The output, line by line; each answer is added to `counts` and `labels`."""
-    from lcons_tasks.apps import describe_extraction, extract_lines
+    from lcons_tasks.apps._extraction import describe_extraction, extract_lines
 
     tagger: PosTagger | None = None
 

@@ -128,7 +128,7 @@ def fit(
       lcons fit dev.conll --scores scores.npz -o constraints
     """
     from lcons_tasks import FitSettings
-    from lcons_tasks.apps import check_tagger_folder
+    from lcons_tasks.apps._tagger_folder import check_tagger_folder
     from lcons_tasks.fitted import check_decoding_folder
 
     say: Say = say_nothing if quiet else say_on_stderr
@@ -189,7 +189,7 @@ def _tagger(
 ) -> tuple[FittedTagger, list[str]]:
     """The tagger, and warnings."""
     from lcons_tasks import fit as fit_tagger
-    from lcons_tasks.data import cache_folder
+    from lcons_tasks.data._catalog import cache_folder
 
     with fitting(say) as progress:
         found = fit_tagger(sentences, texts, settings, kept=cache_folder().parent / "fits", progress=progress)
@@ -211,7 +211,7 @@ def _constraints(
     sentences: list[Sentence], file: str, settings: FitSettings, say: Say
 ) -> tuple[FittedScores, list[str]]:
     """The constraints for the scores in a file, and warnings."""
-    from lcons_decode.files import read_scored
+    from lcons_decode.files._scores import read_scored
     from lcons_tasks.fitted import fit_scores
 
     with working("choosing constraints", say), opened_bytes(file) as source:
@@ -236,7 +236,8 @@ def _few(found: Fitted) -> Iterator[str]:
 
 def labelled_sentences(data: Data, file: str) -> list[Sentence]:
     """The words and labels of data; raises `InvalidInput` if they are not sentences."""
-    from lcons_core import WORD, InvalidInput
+    from lcons_core import InvalidInput
+    from lcons_core._instance import WORD
     from lcons_tasks import Sentence
     from lcons_tasks.own_data import Structures
 

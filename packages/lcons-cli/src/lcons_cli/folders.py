@@ -29,7 +29,7 @@ from joblib import Parallel, delayed
 from lcons_cli.console import Say
 from lcons_cli.progress import signs_of_life
 from lcons_core import InvalidInput, LconsError, MissingExtra
-from lcons_core.storage import hidden_folder, replacing
+from lcons_core._files import hidden_folder, replacing
 
 Work = Callable[[dict[str, Any]], dict[str, Any]]
 KINDS = {".parquet": "parquet", ".jsonl": "json"}

@@ -82,7 +82,7 @@ def read_labelled(
 
 def _doubts(data: Data, path: str) -> Iterator[str]:
     """A warning if the labels are probably words."""
-    from lcons_core import WORD
+    from lcons_core._instance import WORD
     from lcons_tasks.own_data import Structures
 
     if not isinstance(data, Structures) or data.tuples:

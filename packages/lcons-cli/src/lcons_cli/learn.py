@@ -25,7 +25,7 @@ from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
     from lcons_core import Recipe
-    from lcons_core.learn import Progress
+    from lcons_core.learn._estimator import Progress
     from lcons_tasks.own_data import Data, Learned, Split
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
@@ -228,7 +228,7 @@ def learn(
         raise click.UsageError("use --evidence or --all-rules, not both.")
     use_one_thread()
     from lcons_core import LconsError, Recipe, save
-    from lcons_core.learn import GRID
+    from lcons_core.learn._estimator import GRID
     from lcons_tasks.own_data import Part, Split, contiguous_folds, split, summarise, summary_dict
 
     say: Say = say_nothing if quiet else say_on_stderr

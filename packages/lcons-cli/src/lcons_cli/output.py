@@ -23,7 +23,8 @@ _NAMED = 6
 
 def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     """The size and origin of a constraint in words: hidden units, columns, points, rows of its forms."""
-    from lcons_core import Form, estimate_form, many
+    from lcons_core._arithmetic import many
+    from lcons_core._theorem import Form, estimate_form
     from lcons_tasks.own_data import recorded_split
 
     space, network = constraint.space, constraint.network
@@ -61,7 +62,7 @@ def check_target(path: str | None, *inputs: str) -> None:
 def write_lines(lines: Iterable[str], path: str | None) -> bool:
     """Writes the lines as UTF-8; returns False if the reader of stdout closed it."""
     from lcons_core import LconsError
-    from lcons_tasks import replacing
+    from lcons_core._files import replacing
 
     if path is None:
         return write_all(_encoded(lines))

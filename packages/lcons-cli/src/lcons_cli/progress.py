@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lcons_cli.console import Say, say_nothing
 
 if TYPE_CHECKING:
-    from lcons_core import OnProgress
+    from lcons_core._types import OnProgress
 
 PATIENCE = 2.0
 

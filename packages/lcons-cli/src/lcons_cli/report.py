@@ -12,10 +12,7 @@ import click
 from lcons_cli.console import STDIN, Say, say_nothing, say_on_stderr
 from lcons_cli.options import FILE, common_options
 from lcons_cli.output import check_target, write_lines
-from lcons_cli.progress import about, waiting
-
-# If the work takes at least this many seconds, the estimate is printed first.
-LONG = 3.0
+from lcons_cli.progress import signs_of_life
 
 
 @click.command(short_help="Make one HTML page of runs and constraints.")
@@ -77,7 +74,7 @@ def report(
       lcons report bigrams.json labels.jsonl -o own.html
     """
     from lcons_core import InvalidInput
-    from lcons_tasks.report import Limits, estimate, read_runs, report_page, summary
+    from lcons_tasks.report import Limits, read_runs, report_page, summary
 
     say: Say = say_nothing if quiet else say_on_stderr
     target = None if out == STDIN else out
@@ -85,18 +82,9 @@ def report(
         raise InvalidInput("expected one output on stdout, found the page and --json; name a file with -o.")
     check_target(target, *runs)
     found = read_runs(runs)
-    limits = Limits(sets, sentences)
-    work = estimate(found, limits)
-    if work.seconds >= LONG:
-        say(f"explaining {work.constraints} constraints, {about(work.seconds)}")
     told: list[str] = []
-    with waiting("explaining constraints", say) as progress:
-
-        def advance(done: int, total: int, _: str) -> None:
-            if total:
-                progress(done, total)
-
-        page = report_page(found, limits, advance, told.append)
+    with signs_of_life(lambda: "explaining constraints", say):
+        page = report_page(found, Limits(sets, sentences), told.append)
     if verbose:
         for line in told:
             say(line)

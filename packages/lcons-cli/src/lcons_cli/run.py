@@ -66,18 +66,17 @@ commands = Tasks()
 
 
 def parameters(options: type) -> Iterator[click.Option]:
-    """One option per flag of each field."""
+    """One option per field that has a flag."""
     hints = get_type_hints(options)
     for field in fields(options):
+        flag = field.metadata.get("flag")
+        if flag is None:
+            continue
         kind, several = _kind(hints[field.name])
-        for k, flag in enumerate(field.metadata.get("flags", ())):
-            own = flag.kind or kind
-            is_flag = kind is bool
-            extra: dict[str, Any] = {"is_flag": True} if is_flag else {"type": _checked(own, flag.least)}
-            if flag.default is not None:
-                extra |= {"default": flag.default, "show_default": True}
-            name = f"{field.name}_{k}"
-            yield click.Option([*flag.names, name], multiple=several, help=flag.help, **extra)
+        extra: dict[str, Any] = {"type": kind if flag.least is None else click.IntRange(min=flag.least)}
+        if flag.default is not None:
+            extra |= {"default": flag.default, "show_default": True}
+        yield click.Option([*flag.names, field.name], multiple=several, help=flag.help, **extra)
 
 
 def _kind(hint: Any) -> tuple[type, bool]:
@@ -89,25 +88,10 @@ def _kind(hint: Any) -> tuple[type, bool]:
     return (get_args(hint)[0], True) if get_origin(hint) is tuple else (hint, False)
 
 
-def _checked(kind: type, least: int | None) -> Any:
-    return kind if least is None else click.IntRange(min=least)
-
-
 def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
     """The values of the fields whose flags were given."""
-    hints = get_type_hints(options)
-    found: dict[str, Any] = {}
-    for field in fields(options):
-        kind, several = _kind(hints[field.name])
-        flags = field.metadata.get("flags", ())
-        pairs = [(flag, given[f"{field.name}_{k}"]) for k, flag in enumerate(flags)]
-        if several:
-            all_of = tuple(kind(flag.form.format(one)) for flag, own in pairs for one in own)
-            found |= {field.name: all_of} if all_of else {}
-        else:
-            set_ones = [own for _, own in pairs if own is not None and own is not False]
-            found |= {field.name: set_ones[-1]} if set_ones else {}
-    return found
+    names = {field.name for field in fields(options)}
+    return {name: value for name, value in given.items() if name in names and value not in (None, ())}
 
 
 def run(
@@ -129,13 +113,8 @@ def run(
     kept = Stages.of_user()
     foretell(experiment.seconds(options), jobs, quiet)
     with phases(quiet, verbose) as progress:
-        text = experiment.instead(options, out, kept, jobs, progress)
-        if text is None:
-            record = run(experiment, options, kept, jobs, progress)
-            document = write_run(out, experiment, options, record, kept)
-    if text is not None:
-        click.echo(text, nl=False)
-        return
+        record = run(experiment, options, kept, jobs, progress)
+        document = write_run(out, experiment, options, record, kept)
     if as_json:
         click.echo((out / RESULTS).read_text(encoding="utf-8"), nl=False)
     else:

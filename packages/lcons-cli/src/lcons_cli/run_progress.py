@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from lcons_cli.console import say_on_stderr
 from lcons_cli.options import common_options
 from lcons_cli.progress import about
-
-if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine import Event
 
 
 def run_options(task: str) -> list[click.Parameter]:
@@ -67,49 +63,22 @@ def foretell(seconds: float, jobs: int | None, quiet: bool) -> None:
 
 
 @contextmanager
-def phases(quiet: bool, verbose: bool = False) -> Iterator[Callable[[str, Sequence[str], Event], None]]:
-    """Progress bars on stderr: one per phase, and one per running piece; lines if stderr is not a terminal.
-
-    `verbose`: also prints one line per step of a piece, with its time.
-    """
+def phases(quiet: bool, verbose: bool = False) -> Iterator[Callable[[str, int, int, str], None]]:
+    """A progress bar on stderr; lines if stderr is not a terminal, or with `verbose`."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"))
     bars = Progress(*columns, TimeElapsedColumn(), console=console, disable=quiet or not console.is_terminal)
-    shown: dict[str, Any] = {}
-    done: dict[str, dict[int, float]] = {}
-    began: dict[str, float] = {}
-    doing: dict[str, str] = {}
+    tasks: dict[str, Any] = {}
 
-    def tell_more(name: str, what: str) -> None:
-        began.setdefault(name, time.perf_counter())
-        if doing.get(name) != what:
-            doing[name] = what
-            seconds = time.perf_counter() - began[name]
-            console.print(f"lcons: {name}: {what} after {seconds:.1f} s", markup=False, highlight=False)
-
-    def progress(phase: str, names: Sequence[str], event: Event) -> None:
-        shares = done.setdefault(phase, {})
-        finished = event.share >= 1 and event.what == "done"
-        shares[event.index] = max(event.share, shares.get(event.index, 0.0))
-        if phase not in shown:
-            shown[phase] = bars.add_task(phase, total=len(names))
-        bars.update(shown[phase], completed=sum(shares.values()))
-        key = f"{phase} {event.index}"
-        if verbose:
-            tell_more(f"{phase}: {names[event.index]}", event.what)
-        if finished:
-            if key in shown:
-                bars.remove_task(shown.pop(key))
-            if not quiet and not console.is_terminal:
-                count = sum(share >= 1 for share in shares.values())
-                click.echo(f"lcons: {phase}: {count} of {len(names)}: {names[event.index]}", err=True)
-            return
-        if key not in shown:
-            shown[key] = bars.add_task(f"  {names[event.index]}", total=1.0)
-        bars.update(shown[key], completed=event.share, description=f"  {names[event.index]}: {event.what}")
+    def progress(phase: str, done: int, total: int, piece: str) -> None:
+        if phase not in tasks:
+            tasks[phase] = bars.add_task(phase, total=total)
+        bars.update(tasks[phase], completed=done)
+        if not quiet and (verbose or not console.is_terminal):
+            click.echo(f"lcons: {phase}: {done} of {total}: {piece}", err=True)
 
     with bars:
         yield progress

@@ -103,8 +103,9 @@ def _rules(
     path: str, labels: str, n: int | None, form: str | None, columns: str | None, tabs: bool, say: Say
 ) -> LearnedConstraint:
     """The constraint of a file of rules, which use the names of a constraint or of windows of labels."""
-    from lcons_core import InvalidInput, LearnedConstraint, load, load_rules
+    from lcons_core import InvalidInput, LearnedConstraint, load
     from lcons_core.features import ConstraintFeature, NgramLabels
+    from lcons_core.reason._rules_text import load_rules
 
     feature: ConstraintFeature | None
     if not Path(path).exists():
@@ -129,7 +130,7 @@ def _rules(
 def _labels(given: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> tuple[str, ...]:
     """The labels of a list, of a file with one label per line, or of labelled data, sorted."""
     from lcons_core import InvalidInput
-    from lcons_decode.files import read_labels
+    from lcons_decode.files._scores import read_labels
     from lcons_tasks.own_data import Structures
 
     if not Path(given).exists():

@@ -32,7 +32,7 @@ from lcons_cli.streams import Text, Waits
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
-    from lcons_decode.chains import Columns
+    from lcons_decode._scores import Columns
     from lcons_tasks.apps import ConstrainedTagger
     from lcons_tasks.data.text import PosTagger
 
@@ -175,7 +175,7 @@ def _together(
 def _contents(
     tagger: ConstrainedTagger, xs: Iterator[Columns], form: str, summary: _Summary, waits: Waits
 ) -> Generator[bytes, None, None]:
-    from lcons_tasks.data import TAGGED_FORMATS
+    from lcons_tasks.data._tagged_text import TAGGED_FORMATS
 
     xs, again = tee(xs)
     for x, answer in zip(xs, tagger.tag_stream(again, waits), strict=True):
@@ -220,7 +220,7 @@ def _inputs(
 ) -> Iterator[Columns]:
     """The sentences of the input with all columns that the tagger reads."""
     from lcons_core import InvalidInput
-    from lcons_tasks.data import column_layout, column_sentences, text_sentences
+    from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
 
     layout = None if columns is None else column_layout(columns)
     missing = [name for name in tagger.columns if layout is None or name not in layout.context]
@@ -239,7 +239,7 @@ def _inputs(
 
 def _with_pos(xs: Iterator[Columns], waits: Waits, say: Say) -> Iterator[Columns]:
     """The sentences with POS tags; the POS tagger is loaded only if there is a sentence."""
-    from lcons_tasks.apps import chunked
+    from lcons_tasks.apps._tagger import chunked
 
     tagger: PosTagger | None = None
     for chunk in chunked(xs, waits):

@@ -39,9 +39,12 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
       lcons verify pairs.json
       lcons verify pairs.json --json
     """
-    from lcons_core import estimate_rows, load, many
-    from lcons_core.reason import exhausts, in_words
-    from lcons_core.reason import verify as verify_constraint
+    from lcons_core import load
+    from lcons_core import verify as verify_constraint
+    from lcons_core._arithmetic import many
+    from lcons_core._theorem import estimate_rows
+    from lcons_core.reason._compare import in_words
+    from lcons_core.reason._verify import exhausts
 
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)

@@ -7,8 +7,9 @@ from click.testing import CliRunner
 from contrib_commands import run, run_example
 
 from lcons_cli.main import main
-from lcons_core import LearnedConstraint, RectifierNetwork, compare, load, load_rules, save
+from lcons_core import LearnedConstraint, RectifierNetwork, compare, load, save
 from lcons_core.features import Tuples
+from lcons_core.reason._rules_text import load_rules
 
 FEATURE = Tuples(("source", "relation"), (("Person", "Place", "Firm"), ("NoRel", "Kill", "LiveIn")))
 RULES = "relation Kill or LiveIn needs source Person\n"

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from lcons_contrib.ask import questions as module
 from lcons_contrib.ask.questions import ask
-from lcons_core import LearnedConstraint, RectifierNetwork, compare
-from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, Rules, TooLarge, compare
 from lcons_core.features import NgramLabels, Tuples
-from lcons_core.reason import Box, Rules
+from lcons_core.reason._rules import Box
 
 PAIRS = Tuples(("source", "relation"), (("A", "B", "C", "D"), ("k", "l", "m", "n", "o")))
 TRIPLES = Tuples(("x", "y", "z"), (("A", "B"), ("k", "l", "m"), ("1", "2")))

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from lcons_contrib.calibrate.thresholds import BITS, Calibration, calibrate, rank
 from lcons_core import (
-    Conjunction,
     FeatureSpace,
     InvalidInput,
     LearnedConstraint,
-    PsiRows,
     RectifierNetwork,
     SparsePsi,
     binary,
@@ -23,6 +21,8 @@ from lcons_core import (
     learn_constraints,
     load,
 )
+from lcons_core._network import Conjunction
+from lcons_core._psi import PsiRows
 from lcons_core.features import NgramLabels
 from lcons_core.testing import check_theorem1, conjunctions, networks
 from lcons_tasks.own_data import upper_bound

@@ -15,7 +15,7 @@ from lcons_contrib.crf_libraries import CrfsuiteScores
 from lcons_contrib.crf_libraries.sklearn import ConstrainedCRF
 from lcons_core import InvalidInput, iob2, learn_constraints
 from lcons_decode import Soft, brute, forbidden_ngrams
-from lcons_decode.chains import labellings
+from lcons_decode.chains._brute import labellings
 
 pytestmark = pytest.mark.integrations
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lcons_contrib.references import parse_date, parse_names, to_bibtex, to_csl, write_bibtex, write_csl
 from lcons_tasks.apps.references import ParsedReference, Span
-from lcons_tasks.data import CORA_FIELDS
+from lcons_tasks.data._references import CORA_FIELDS
 
 # What references are made of, sound and broken, between white space.
 FRAGMENTS = r"""

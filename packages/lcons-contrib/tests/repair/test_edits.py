@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from lcons_contrib.repair.edits import allow, broken_examples, kept_examples, repair
 from lcons_core import (
     FeatureSpace,
+    InvalidInput,
+    LconsError,
     LearnedConstraint,
     RectifierNetwork,
     binary,
@@ -18,7 +20,6 @@ from lcons_core import (
     round_dyadic,
     save,
 )
-from lcons_core._errors import InvalidInput, LconsError
 from lcons_core.features import NgramLabels, Tuples
 from lcons_core.testing import check_theorem1, conjunctions, networks
 

@@ -65,10 +65,8 @@ class Block:
         limit = LARGEST_MAGNITUDE if self.kind is Kind.REAL else LARGEST_COUNT
         least = 0 if self.kind is Kind.COUNT else -limit
         if not numbers or not least <= self.low < self.high <= limit:
-            raise InvalidInput(
-                f"{self.kind} block {self.name!r} needs numbers {least:g} <= low < high <= {limit:g}, found"
-                f" {self.low!r} and {self.high!r}."
-            )
+            bounds = f"{least:g} <= low < high <= {limit:g}"
+            raise InvalidInput(f"block {self.name!r} needs {bounds}, got {self.low!r} and {self.high!r}.")
         if self.kind is Kind.REAL:
             object.__setattr__(self, "low", float(self.low) + 0.0)
             object.__setattr__(self, "high", float(self.high) + 0.0)
@@ -111,9 +109,7 @@ class Block:
 def check_numbers(numbers: int, what: str, instead: str = "use fewer values or lower bounds") -> None:
     """Raises `TooLarge` if something would have more than `MAX_NUMBERS` numbers."""
     if numbers > MAX_NUMBERS:
-        raise TooLarge(
-            f"{what} would have {numbers:,} numbers, above the limit of {MAX_NUMBERS:,}; {instead}."
-        )
+        raise TooLarge(f"{what} would have {numbers:,} numbers, above the limit of 2^26; {instead}.")
 
 
 def one_hot(name: str, values: Iterable[str], other: bool = False) -> Block:
@@ -216,7 +212,3 @@ class CellAxis(Axis):
             W.T[self.columns[0]] * edges[values, None] for edges in (self.edges[:-1], self.edges[1:])
         )
         return np.maximum(low, high)
-
-    def index(self, numbers: Floats) -> Ints:
-        """The cell of each number."""
-        return np.clip(np.searchsorted(self.edges, numbers, side="right") - 1, 0, len(self) - 1)

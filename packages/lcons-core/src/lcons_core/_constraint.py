@@ -130,8 +130,8 @@ class LearnedConstraint(Wrapped):
         return self.feature
 
 
-def as_constraint(given: Any, form: str, needs: str = "the names of the columns of psi") -> LearnedConstraint:
-    """`given` if it is a constraint; otherwise an error that says what `form` needs it for."""
-    if isinstance(given, LearnedConstraint):
-        return given
-    raise InvalidInput(f"{form} needs a LearnedConstraint, because of {needs}, found {type(given).__name__}.")
+def as_constraint(value: Any, form: str, needs: str = "the names of the columns of psi") -> LearnedConstraint:
+    """The value itself if it is a constraint; otherwise an error that says what `form` needs it for."""
+    if isinstance(value, LearnedConstraint):
+        return value
+    raise InvalidInput(f"{form} needs a LearnedConstraint, because of {needs}, got {type(value).__name__}.")

@@ -1,36 +1,20 @@
-"""Packages whose names are imported at their first use.
+"""The names of a package that are imported at their first use.
 
-The names are listed only once, in the stub file `__init__.pyi` of the package; type checkers read the same
-file. This is `lazy_loader.attach_stub` in a few lines, because lcons-core depends only on numpy.
+They are listed once, as imports below `if TYPE_CHECKING:`, which type checkers read and Python does not run.
 """
 
-from __future__ import annotations
-
-from _ast import ImportFrom, PyCF_ONLY_AST  # `ast` itself is slow to import
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any
-
-Attached = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+from _ast import If, ImportFrom, Name, PyCF_ONLY_AST  # `ast` itself is slow to import
 
 
-def attach_stub(package: str, filename: str) -> Attached:
-    """`__getattr__`, `__dir__` and `__all__` of a package, from the imports in its stub file."""
-    stub = f"{filename.rpartition('.')[0]}.pyi"
-    with open(stub, encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
-        tree: Any = compile(file.read(), stub, "exec", PyCF_ONLY_AST)
-    homes = {
-        alias.name: node.module or ""
-        for node in tree.body
+def names_to_import(filename: str) -> dict[str, str]:
+    """The module of each name that a file imports below `if TYPE_CHECKING:`."""
+    with open(filename, encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
+        tree = compile(file.read(), filename, "exec", PyCF_ONLY_AST)
+    imports = [
+        node
+        for block in tree.body
+        if isinstance(block, If) and isinstance(block.test, Name) and block.test.id == "TYPE_CHECKING"
+        for node in block.body
         if isinstance(node, ImportFrom)
-        for alias in node.names
-    }
-
-    def find(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(homes[name]), name)
-        setattr(import_module(package), name, value)
-        return value
-
-    return find, lambda: sorted(homes), sorted(homes)
+    ]
+    return {alias.name: node.module or "" for node in imports for alias in node.names}

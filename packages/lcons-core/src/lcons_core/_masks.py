@@ -26,7 +26,7 @@ from lcons_core._types import Bools, Ints
 from lcons_core.features._ngrams import SequenceFeature
 
 MAX_CELLS = 2**28
-_CACHE_CELLS = 2**15
+_CACHE_NUMBERS = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class MaskTable:
         check_numbers(cells * (self.feature.n + self.points.width), f"a mask of {cells:,} cells")
         decide = self.points.decider(self.space, self.context_axes)
         out = np.empty((len(indices), cells), dtype=np.bool_)
-        step = max(1, _CACHE_CELLS // cells)
+        step = max(1, _CACHE_NUMBERS // (cells * self.points.width))
         for first in range(0, len(indices), step):
             chunk = slice(first, first + step)
             out[chunk] = decide(indices[chunk], slice(0, cells)).reshape(-1, cells)
@@ -82,9 +82,7 @@ def compile_masks(constraint: LearnedConstraint, points: PointSet | Fitted | Non
     """
     as_constraint(constraint, "compile_masks", "its feature")
     if not isinstance(constraint.feature, SequenceFeature):
-        raise Unsupported(
-            "masks need a local feature over label n-grams (ngram, context), found"
-            f" {constraint.feature.kind if constraint.feature else 'no feature'!r}; use the rows or lift."
-        )
+        kind = constraint.feature.kind if constraint.feature else "no feature"
+        raise Unsupported(f"masks need a feature over windows of labels, got {kind!r}; use rows or lift.")
     replaced = constraint.network if points is None else as_points(points, "compile_masks")
     return MaskTable(replaced, constraint.space, constraint.feature)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from lcons_core._arithmetic import checked_array, exact_values, finite_array, frozen, rounding_bound
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import AffineSet, Decider, Given, PointSet, learned
-from lcons_core._psi import ManyPsi, OnePsi, Psi, SparsePsi, as_psi
+from lcons_core._psi import Psi, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
 
@@ -89,13 +89,7 @@ class LinearInequalities(AffineSet):
             verdict[i, rows] = exact[0] >= 0
         return verdict[0] if dense.ndim == 1 else verdict
 
-    @overload
-    def holds(self, psi: ManyPsi) -> Bools: ...
-    @overload
-    def holds(self, psi: OnePsi) -> bool: ...
-    def holds(self, psi: Any) -> Any:
-        """Whether every row holds, the same as `accepts`: a bool for one psi, (N,) for many."""
-        return self.accepts(psi)
+    holds = AffineSet.accepts
 
     def rational_margin(self, psi: Floats) -> Fraction:
         """The smallest value of a row at one psi, without rounding."""
@@ -113,20 +107,13 @@ class LinearInequalities(AffineSet):
 
     def to_threshold_network(self) -> ThresholdNetwork:
         """The two-layer threshold network (Eq. 6) that accepts the same psi."""
-        return ThresholdNetwork(self.coefficients, self.bias)
+        return ThresholdNetwork._of(self)
 
     def _margin_of(self, values: Any) -> Any:
         return np.min(values, axis=-1, initial=np.inf)
 
     def _magnitude(self, masses: Floats) -> float:
         return float(masses.max(initial=0.0))
-
-    def _block_margins(self, high: Floats, low: Floats, bound: float) -> Floats:
-        margins = np.full((high.shape[1], low.shape[1]), np.inf)
-        # A row whose values are all above the bound rejects nothing.
-        for m in np.flatnonzero(high.min(1) + low.min(1) <= max(bound, 0.0)):
-            np.minimum(margins, np.add.outer(high[m], low[m]), out=margins)
-        return margins
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +130,13 @@ class ThresholdNetwork(PointSet):
 
     def __init__(self, W: ArrayLike, b: ArrayLike) -> None:
         object.__setattr__(self, "units", LinearInequalities(W, b))
+
+    @classmethod
+    def _of(cls, rows: LinearInequalities) -> ThresholdNetwork:
+        """One unit per row; sums of weights may be larger than a weight may be."""
+        network = object.__new__(cls)
+        object.__setattr__(network, "units", rows)
+        return network
 
     @property
     def W(self) -> Floats:
@@ -240,15 +234,6 @@ class RectifierNetwork(AffineSet):
     def _magnitude(self, masses: Floats) -> float:
         return float(1.0 + masses.sum())
 
-    def _block_margins(self, high: Floats, low: Floats, bound: float) -> Floats:
-        total = np.zeros((high.shape[1], low.shape[1]))
-        activation = np.empty_like(total)
-        for k in range(self.K):
-            np.add.outer(high[k], low[k], out=activation)
-            np.maximum(activation, 0.0, out=activation)
-            total += activation
-        return np.subtract(1.0, total, out=total)
-
     def __and__(self, other: Network) -> Conjunction:
         if not isinstance(other, RectifierNetwork | Conjunction):
             return NotImplemented
@@ -338,20 +323,17 @@ class Conjunction(PointSet):
 Network = RectifierNetwork | Conjunction
 
 
-def as_network(given: Given, form: str = "this form") -> Network:
+def as_network(source: Given, form: str = "this form") -> Network:
     """The network or conjunction of a network, conjunction, constraint or fitted learner.
 
     >>> as_network(RectifierNetwork([[2.0, 2.0]], [-2.0])).K
     1
     """
-    source = learned(given, form)
-    network = getattr(source, "network", source)
+    network = learned(source, form)
+    network = getattr(network, "network", network)
     if isinstance(network, RectifierNetwork | Conjunction):
         return network
-    raise InvalidInput(
-        f"{form} needs a network, a conjunction, a constraint or a fitted ConstraintLearner, found"
-        f" {type(given).__name__}."
-    )
+    raise InvalidInput(f"{form} needs a network or a constraint, got {type(source).__name__}.")
 
 
 def _read_only(value: ArrayLike, name: str, ndim: int) -> Floats:

@@ -91,10 +91,6 @@ class PointSet(ABC):
         """The number of values that a verdict on one point needs; at least 1."""
         return 1
 
-    def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
-        """(N,) float margins at value indices (N, axes)."""
-        return self._margins(space.vectors(assignments))
-
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
         """(N,) whether the points with value indices (N, axes) are in the set, exactly."""
         return self._accepted(space.vectors(assignments))
@@ -191,8 +187,8 @@ class AffineSet(PointSet):
         low, bound = _sums(space.axes[split:], W), self.error_bound(space) or -1.0
 
         def decide(head: Ints, tail: slice) -> Bools:
-            high = _sums_at(space.axes[:split], W, head) + b[:, None]
-            margin = self._block_margins(high, low[:, tail], bound).ravel()
+            high = affine_of(space.axes[:split], W, b, head)
+            margin = self._margin_of(high[:, None] + low[tail]).ravel()
             accepted: Bools = margin >= 0
             near = np.flatnonzero(~(np.abs(margin) > bound))
             if near.size:
@@ -200,11 +196,6 @@ class AffineSet(PointSet):
             return accepted
 
         return decide
-
-    @abstractmethod
-    def _block_margins(self, high: Floats, low: Floats, bound: float) -> Floats:
-        """(H, L) margins of the values `high[:, h] + low[:, l]`, for high (M, H) and low (M, L);
-        one above the bound need not be exact."""
 
     def _values(self, psi: Psi) -> Floats:
         W, b = self.affine
@@ -246,10 +237,6 @@ class Wrapped(PointSet):
     def _accepted(self, psi: Psi) -> Bools:
         return self.points._accepted(psi)
 
-    def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
-        """(N,) float margins at value indices (N, axes)."""
-        return self.points.margins(space, assignments)
-
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
         """(N,) whether the points with value indices (N, axes) are in the set, exactly."""
         return self.points.verdicts(space, assignments)
@@ -277,25 +264,22 @@ class Fitted(Protocol):
 Given = PointSet | Fitted
 
 
-def learned(given: Any, form: str) -> Any:
+def learned(source: Any, form: str) -> Any:
     """What a learner has learned; anything else is returned as it is. `form` is the caller, for errors."""
-    if isinstance(given, type):
-        raise InvalidInput(f"{form} needs an object, found the class {given.__name__}.")
-    if hasattr(given, "network_"):
-        return given.network_
-    if hasattr(given, "fit"):
-        raise NotFitted(f"{form} needs a fitted learner: call fit(X, y) of {type(given).__name__} first.")
-    return given
+    if isinstance(source, type):
+        raise InvalidInput(f"{form} needs an object, found the class {source.__name__}.")
+    if hasattr(source, "network_"):
+        return source.network_
+    if hasattr(source, "fit"):
+        raise NotFitted(f"{form} needs a fitted learner: call fit(X, y) of {type(source).__name__} first.")
+    return source
 
 
-def as_points(given: Given, form: str) -> PointSet:
+def as_points(source: Given, form: str) -> PointSet:
     """The set that a constraint, network, rows, simplified rows, rules or a fitted learner describes."""
-    points = learned(given, form)
+    points = learned(source, form)
     if not isinstance(points, PointSet):
-        raise InvalidInput(
-            f"{form} needs a learned constraint, a network, rows, Rules or a fitted ConstraintLearner, found"
-            f" {type(given).__name__}."
-        )
+        raise InvalidInput(f"{form} needs a constraint or a set of psi, got {type(points).__name__}.")
     return points
 
 
@@ -317,8 +301,13 @@ def affine(space: FeatureSpace, W: Floats, b: Floats, assignments: Ints) -> Floa
     if space.integral and len(space.axes) > MANY_AXES and space.d * len(assignments) <= MAX_NUMBERS:
         products: Floats = space.vectors(assignments) @ W.T + b
         return products
-    total = np.broadcast_to(b, (len(assignments), len(b))).copy()
-    for axis, values in zip(space.axes, assignments.T, strict=True):
+    return affine_of(space.axes, W, b, assignments)
+
+
+def affine_of(axes: Sequence[Axis], W: Floats, b: Floats, assignments: Ints) -> Floats:
+    """(N, M) b plus the contributions of these axes to `W psi` at value indices (N, axes)."""
+    total = np.repeat(b[None], len(assignments), axis=0)
+    for axis, values in zip(axes, assignments.T, strict=True):
         total += axis.contributions(W, values)
     return total
 
@@ -334,19 +323,10 @@ def least_values(space: FeatureSpace, W: Floats, b: Floats) -> Floats:
 
 
 def _sums(axes: Sequence[Axis], W: Floats) -> Floats:
-    """(M, points) contributions to `W psi` of all combinations of the axes' values."""
-    total = np.zeros((len(W), 1))
+    """(points, M) contributions to `W psi` of all combinations of the axes' values."""
+    total = np.zeros((1, len(W)))
     for axis in axes:
-        points = total.shape[1] * len(axis)
-        total = (total[:, :, None] + axis.table(W).T[:, None, :]).reshape(len(W), points)
-    return total
-
-
-def _sums_at(axes: Sequence[Axis], W: Floats, assignments: Ints) -> Floats:
-    """(M, N) contributions to `W psi` of value indices (N, axes)."""
-    total = np.zeros((len(W), len(assignments)))
-    for axis, values in zip(axes, assignments.T, strict=True):
-        total += axis.contributions(W, values).T
+        total = (total[:, None] + axis.table(W)).reshape(len(total) * len(axis), len(W))
     return total
 
 

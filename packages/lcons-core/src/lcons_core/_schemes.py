@@ -47,7 +47,7 @@ class Scheme:
         return label == OUTSIDE or (len(letter) == 1 and letter in self.letters and bool(dash) == bool(kind))
 
     def needed(self, label: str) -> tuple[set[str] | None, set[str] | None]:
-        """The labels of which one must stand before a label, and those after it; None: any may."""
+        """The labels that may precede a label, and those that may follow it; None means any label."""
         letter, rest = label[:1], label[1:]
         before, after = (
             {other + rest for other in table[letter]} if label != OUTSIDE and letter in table else None
@@ -111,10 +111,7 @@ def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
     pairs: set[tuple[str | None, str | None]] = set()
     for sequence in sequences:
         if isinstance(sequence, str):
-            raise InvalidInput(
-                f"expected label sequences, each a list of labels, found the string {sequence!r}; pass a list"
-                " of lists."
-            )
+            raise InvalidInput(f"expected lists of labels, got the string {sequence!r:.40}.")
         labels.update(sequence)
         pairs.update(pairwise([None, *sequence, None]))
     if labels <= {OUTSIDE}:
@@ -164,13 +161,11 @@ def _constraint(scheme: Scheme, labels: tuple[str, ...]) -> LearnedConstraint:
     boxes = []
     for label in labels:
         if not scheme.fits(label):
-            raise InvalidInput(
-                f"expected {scheme.name} labels, each {OUTSIDE!r} or one of the letters {scheme.letters} and"
-                f" a type, like '{scheme.letters[0]}-X'; found {label!r}."
-            )
-        for allowed, own, other in zip(scheme.needed(label), (second, first), (first, second), strict=True):
+            raise InvalidInput(f"expected {scheme.name} labels such as {scheme.letters[0]}-X, got {label!r}.")
+        sides = zip(scheme.needed(label), (second, first), (first, second), strict=True)
+        for allowed, block, neighbour in sides:
             if allowed is not None:
-                rest = [value for value in other.values if value not in allowed]
-                boxes.append(Box.of(feature.space, {own.name: label, other.name: rest}))
+                rest = [value for value in neighbour.values if value not in allowed]
+                boxes.append(Box.of(feature.space, {block.name: label, neighbour.name: rest}))
     network = forbid_boxes(feature.space, boxes)
     return LearnedConstraint(network, feature.space, feature, {"designed": scheme.name})

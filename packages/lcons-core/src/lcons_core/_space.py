@@ -67,7 +67,7 @@ __all__ = [
 MAX_COLUMNS = 2**20
 # The most values of all axes together.
 MAX_VALUES = 2**24
-_DENSE_ROWS = 1 << 12
+_DENSE_NUMBERS = 2**22
 # From so many axes on, all are handled at once instead of one after another.
 MANY_AXES = 128
 
@@ -269,10 +269,7 @@ class FeatureSpace:
         """Raises `InvalidInput` with the first psi that is not a point of the domain, if there is one."""
         valid = self.contains(psi)
         if not valid.all():
-            raise InvalidInput(
-                f"row {int(np.argmin(valid))} of psi is not a vector of this space ({int((~valid).sum())} of"
-                f" {len(valid)} rows are not): one-hot blocks need one value, others numbers in bounds."
-            )
+            raise InvalidInput(f"row {int(np.argmin(valid))} of psi is not a point of this space.")
 
     def assignments(self, psi: Any) -> Ints:
         """(N, axes) value indices of checked psi (N, d)."""
@@ -313,19 +310,6 @@ class FeatureSpace:
     def unravelled(self, flat: Ints, first: int = 0) -> Ints:
         """Value indices (N, axes) of the points at these positions in the product of axes from `first`."""
         return unravelled(flat, [len(axis) for axis in self.axes[first:]])
-
-    def fixed(self, axes: Iterable[int]) -> FeatureSpace:
-        """The space in which each of these axes has only its first value; none of them is in `requires`.
-
-        Columns and value indices are those of this space: only the number of points is smaller.
-        """
-        chosen = set(axes)
-        return self._with_axes(
-            Axis(axis.name, axis.block, axis.values[:1], axis.columns[:1], axis.coefficients[:1])
-            if i in chosen
-            else axis
-            for i, axis in enumerate(self.axes)
-        )
 
     def _with_axes(self, axes: Iterable[Axis]) -> FeatureSpace:
         """The same columns with other axes."""
@@ -439,18 +423,18 @@ class FeatureSpace:
             raise InvalidInput(f"{block!r} is not a one-hot block of this space.")
 
     def _indices(self, dense: Floats) -> Ints:
-        out = np.empty((len(dense), len(self.axes)), dtype=np.int64)
-        for i, axis in enumerate(self.axes):
-            block = self.block(axis.block)
+        """(N, axes) the value index of each axis, block by block."""
+        parts = []
+        for block, columns in zip(self.blocks, self._spans, strict=True):
+            values = dense[:, columns]
             if block.kind is Kind.ONE_HOT:
-                part = dense[:, axis.columns[: len(block.values)]]
-                out[:, i] = np.where(part.any(1), part.argmax(1), len(block.values))
-            elif isinstance(axis, CellAxis):
-                out[:, i] = axis.index(dense[:, axis.columns[0]])
-            else:
-                low = block.low if block.whole else 0
-                out[:, i] = dense[:, axis.columns[0]].astype(np.int64) - low
-        return out
+                values = np.where(values.any(1), values.argmax(1), len(block.values))[:, None]
+            elif block.kind is Kind.REAL:
+                values = np.searchsorted(block.edges()[1:-1], values, side="right")
+            elif block.whole:
+                values = values - block.low
+            parts.append(values.astype(np.int64))
+        return np.concatenate(parts, axis=1)
 
 
 def _dense_chunks(psi: Psi) -> Iterator[Floats]:
@@ -458,8 +442,9 @@ def _dense_chunks(psi: Psi) -> Iterator[Floats]:
     if not isinstance(psi, SparsePsi):
         yield np.atleast_2d(psi)
         return
-    for first in range(0, max(len(psi), 1), _DENSE_ROWS):
-        yield psi.take(np.arange(first, min(first + _DENSE_ROWS, len(psi)))).dense()
+    step = max(1, _DENSE_NUMBERS // psi.d)
+    for first in range(0, max(len(psi), 1), step):
+        yield psi.take(np.arange(first, min(first + step, len(psi)))).dense()
 
 
 def _numbers_of(block: Block, choice: Any) -> Mapping[str, Any]:
@@ -525,7 +510,7 @@ def space_of_columns(X: ArrayLike, names: Iterable[str] | None = None) -> Featur
 
 
 def _kind(name: str, x: Floats) -> tuple[str, ...]:
-    """The block of a column without one: its own for an integer or real column."""
+    """The block of a column without one: a block of one column if it is integer or real."""
     if not _is_count(x):
         return (name, NUMBER)
     return (COUNTED if x.max() > 1 else PLAIN,)

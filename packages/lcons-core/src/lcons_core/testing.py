@@ -22,10 +22,6 @@ and the margin is 1 - sum_k ReLU(b_k), which is 0 or 2^-52 to either side, howev
 
 The coefficients of rows and cuts must be the correctly rounded subset sums. If float sums are exact
 (`_arithmetic.py`), these are exactly the rows of the theorem, and their verdicts are asserted as well.
-`rows` of your own are held against the network in the same way:
-
-    check_theorem1(network, rows=(coefficients, bias))       coefficients @ psi + bias >= 0, row by row
-
 Paper: Sec. 2.3, Theorem 1, Eq. 8. Not in the paper: the lifted form and cuts.
 """
 
@@ -49,31 +45,18 @@ from lcons_core._pointset import Given
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
-from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features._feature import ConstraintFeature
+from lcons_core.features._kinds import Counts, Existence, Tuples
+from lcons_core.features._ngrams import NgramContext, NgramLabels
+from lcons_core.reason._verify import lifted_feasible
 
 try:
     from hypothesis import strategies as st
     from hypothesis.strategies import DrawFn, SearchStrategy
 except ImportError:
-    raise MissingExtra(
-        "lcons_core.testing needs hypothesis, which is not installed; run: pip install hypothesis."
-    ) from None
+    raise MissingExtra("lcons_core.testing needs hypothesis; run: pip install hypothesis.") from None
 
-__all__ = [
-    "boundary_cases",
-    "check_theorem1",
-    "conjunctions",
-    "constraints",
-    "features",
-    "float_networks",
-    "float_weights",
-    "label_sequences",
-    "networks",
-    "points",
-    "spaces",
-    "structures",
-    "weights",
-]
+__all__ = ["boundary_cases", "check_theorem1", "constraints", "float_networks", "networks"]
 
 MAX_D = 10
 MAX_K = 12
@@ -261,21 +244,13 @@ def constraints(draw: DrawFn, feature: bool | None = None, counts: bool = True) 
     return LearnedConstraint(network, space, chosen, {"seed": draw(st.integers(0, 2**64)), "note": "drawn"})
 
 
-def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None:
+def check_theorem1(network: Given, psi: Any = None) -> None:
     """Asserts that all forms agree on psi (N, d), or without psi on all 0/1 points (d at most 10).
-
-    `rows`, if given, are other people's: `LinearInequalities`, or (coefficients, bias) of the rows
-    `coefficients @ psi + bias >= 0`, in any order and without those that follow from others. They must have
-    the verdict of the network at each point, in rational arithmetic; rows that name their subsets must also
-    have the correctly rounded sums of these.
 
     An AssertionError names the witness. K may be at most 12 per part, because all 2^K subsets are computed.
 
     >>> from lcons_core import RectifierNetwork
-    >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [3.0]))
-    >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [4.0]))
-    Traceback (most recent call last):
-    AssertionError: the given rows are True, but the verdict of the rational margin is False at ...
+    >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]))
     """
     whole = as_network(network, "check_theorem1")
     points = _checked_points(whole, psi)
@@ -287,7 +262,6 @@ def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None
     subsets = {tuple(subset) for subset in np.asarray(listed.subsets)}
     wanted = theorem.estimate_rows(whole).rows
     assert len(listed) == len(subsets) == wanted, f"{len(subsets)} of {wanted} subsets have a row"
-    others = None if rows is None else _read_rows(rows, whole)
     for point in points:
         least = min(_least_slack(part, point) for part in whole.parts)
         cut = theorem.most_violated(whole, point)
@@ -295,34 +269,20 @@ def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None
         verdicts = {
             "network.accepts": whole.accepts(point),
             "the rows of all subsets, as rationals,": least >= 0,
-            "lift(network)": _some_s_fits(system, point),
+            "lift(network)": bool(lifted_feasible(system, point[None])[0]),
         }
         if exact:
             verdicts["to_inequalities(network)"] = listed.holds(point)
             verdicts["most_violated(network, psi)"] = cut.rational_margin(point) >= 0
-        if others is not None:
-            verdicts["the given rows are"] = others.holds(point)
         expected = whole.rational_margin(point) >= 0
         parts = "; ".join(f"W = {part.W.tolist()}, b = {part.b.tolist()}" for part in whole.parts)
         where = f"at psi = {point.tolist()} for {parts}"
         for form, verdict in verdicts.items():
-            is_ = "" if form.endswith("are") else " is"
-            problem = f"{form}{is_} {verdict}, but the verdict of the rational margin is {expected} {where}"
+            problem = f"{form} is {verdict}, but the verdict of the rational margin is {expected} {where}"
             assert verdict == expected, problem
         # If no unit is active, every row is at least 1, and the cut is one of them.
         smallest = not exact or cut.rational_margin(point) == least or least >= 1
         assert smallest, f"the cut is not the smallest row, {least}, {where}"
-
-
-def _read_rows(rows: Any, network: Network) -> LinearInequalities:
-    """Other people's rows; if they name their subsets, their sums are checked."""
-    pair = isinstance(rows, tuple) and len(rows) == 2
-    read = LinearInequalities(*rows) if pair else getattr(rows, "rows", rows)
-    if not isinstance(read, LinearInequalities) or read.d != network.d:
-        raise InvalidInput(f"rows must be LinearInequalities or (coefficients, bias) of {network.d} columns.")
-    if read.subsets is not None:
-        _check_sums(network, read)
-    return read
 
 
 def _checked_points(network: Network, psi: Any) -> Floats:
@@ -346,22 +306,6 @@ def _least_slack(part: RectifierNetwork, point: Floats) -> Fraction:
     for activation in part.rational_activations(point):
         sums += [total + activation for total in sums]
     return 1 - max(sums[1:])
-
-
-def _some_s_fits(system: theorem.LiftedInequalities, point: Floats) -> bool:
-    """Whether some s >= 0 satisfies the lifted rows at this psi.
-
-    A row with a positive coefficient of one s_k is a lower bound on this s_k; the other rows only need small
-    s. So some s satisfies all rows iff the smallest one does.
-    """
-    slack = RectifierNetwork(system.A_psi, 0.0 - system.rhs).rational_activations(point)
-    A_s = np.vectorize(Fraction, otypes=[object])(system.A_s)
-    bounds, least = (system.A_s > 0).any(1), np.full(system.K, Fraction(0))
-    assert (np.count_nonzero(system.A_s[bounds], axis=1) == 1).all(), "a lifted row mixes s variables"
-    for row, value in zip(A_s[bounds], slack[bounds], strict=True):
-        k = int(np.argmax(row))
-        least[k] = max(least[k], -value / row[k])
-    return bool((slack[~bounds] + A_s[~bounds].dot(least) >= 0).all())
 
 
 def _check_sums(network: Network, rows: LinearInequalities) -> None:

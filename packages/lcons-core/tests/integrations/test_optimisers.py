@@ -21,10 +21,10 @@ from lcons_core import (
     LearnedConstraint,
     RectifierNetwork,
     TooLarge,
+    add_to,
     count,
     one_hot,
 )
-from lcons_core.optimisers import add_to
 
 pytestmark = pytest.mark.integrations
 

@@ -15,10 +15,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
+from lcons_core import ConstraintLearner, InvalidInput, MissingExtra, NotFitted, SparsePsi
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._errors import InvalidInput, MissingExtra, NotFitted
-from lcons_core._psi import SparsePsi
-from lcons_core.learn._estimator import ConstraintLearner
 
 CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 NOT_BOTH = np.array([1, 1, 1, 0])

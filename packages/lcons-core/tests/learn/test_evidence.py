@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from lcons_core import Recipe, learn_constraints
 from lcons_core.features import NgramContext, NgramLabels, Tuples
-from lcons_core.learn import EVIDENCE, fold_bounds, refuted_by_folds, sort_negatives
-from lcons_core.learn._evidence import WindowCounts
+from lcons_core.learn._evidence import EVIDENCE, WindowCounts, refuted_by_folds, sort_negatives
 
 LABELS = ("B-X", "B-Y", "I-X", "I-Y", "O")
 
@@ -154,13 +153,6 @@ def test_listed_combinations_need_no_evidence():
     assert not learned.satisfied([("Location", "Kill")])
     assert learned.provenance["recipe"]["evidence"] is None
     assert not learn_constraints([["A", "B"], ["B", "A"]], evidence=None).satisfied(["A", "A"])
-
-
-@given(st.integers(0, 50), st.integers(1, 9))
-def test_folds_are_contiguous_and_complete(number, folds):
-    bounds = fold_bounds(number, folds)
-    assert [i for first, stop in bounds for i in range(first, stop)] == list(range(number))
-    assert len(bounds) == max(1, min(folds, number))
 
 
 def test_one_label_error_does_not_end_a_rule():

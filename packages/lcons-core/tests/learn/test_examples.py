@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LabelledExamples, Recipe
-from lcons_core._blocks import binary
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._space import FeatureSpace
-from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.learn import fold, negative_source, perturbed_structures, positives_of, usual_negatives
+from lcons_core import FeatureSpace, InvalidInput, LabelledExamples, Recipe, TooLarge, Unsupported, binary
+from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features._ngrams import START, STOP
+from lcons_core.learn._examples import (
+    fold,
+    negative_source,
+    perturbed_structures,
+    positives_of,
+    usual_negatives,
+)
 
 LABELS, TAGS = ("A", "B", "C"), ("x", "y")
 BITS = FeatureSpace([binary("bit", "abcd")])

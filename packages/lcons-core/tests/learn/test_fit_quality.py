@@ -8,10 +8,8 @@ import warnings
 import numpy as np
 import pytest
 
-from lcons_core import ConstraintLearner, FitWarning, Recipe, RectifierNetwork
-from lcons_core._psi import SparsePsi
-from lcons_core.learn._examples import fold_labelled
-from lcons_core.learn._search import LEAST_HELD_OUT, PENALTIES, contradicts
+from lcons_core import ConstraintLearner, FitWarning, Recipe
+from lcons_core.learn._search import LEAST_HELD_OUT, PENALTIES
 
 QUICK = {"restarts": 2, "epochs": 100}
 
@@ -64,12 +62,6 @@ def test_a_larger_penalty_leads_to_smaller_weights_on_any_scale_of_psi():
         assert sizes[0] > 4 * sizes[-1]
 
 
-def test_several_penalties_are_searched_by_cross_validation():
-    X, y = wide(200, d=10)
-    learner = ConstraintLearner(2, penalty=[0.0, 1e-3], cv=2, **QUICK).fit(X, y)
-    assert [one.get("penalty", 0.0) for one in learner.cv_results_["params"]] == [0.0, 1e-3]
-
-
 @pytest.mark.parametrize("d", [3, 60])
 def test_labels_that_are_random_cause_a_warning_with_both_figures(d):
     X, _ = wide(400, d)
@@ -113,18 +105,6 @@ def test_wrong_labels_are_set_aside():
     wrong = int((noisy != ALLOWED[rows]).sum())
     assert wrong - 3 <= robust.set_aside_ <= wrong + 3
     assert plain.set_aside_ == 0
-
-
-def test_labels_are_doubted_only_if_some_example_is_far_on_the_wrong_side():
-    network = RectifierNetwork([[1.0]], [0.0])
-    for value, valid, doubted in (
-        (1.25, True, False),
-        (1.375, True, True),
-        (0.75, False, False),
-        (0.625, False, True),
-    ):
-        examples = fold_labelled(SparsePsi.from_dense(np.array([[value]])), np.array([valid]), np.ones(1))
-        assert contradicts(network, examples) == doubted
 
 
 def test_without_noise_robust_learning_is_learning():

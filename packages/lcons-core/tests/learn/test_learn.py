@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import Recipe, compare, explain, learn_constraints, load, save, verify
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core import (
+    InvalidInput,
+    Recipe,
+    Unsupported,
+    compare,
+    explain,
+    learn_constraints,
+    load,
+    save,
+    verify,
+)
 from lcons_core.features import Counts, NgramLabels, Tuples
-from lcons_core.learn import FEATURES, NEGATIVES
+from lcons_core.learn._examples import NEGATIVES
+from lcons_core.learn._recipe import FEATURES
 
 SENTENCES = [
     ({"word": words.split(), "pos": pos.split()}, labels.split())
@@ -178,16 +188,6 @@ def test_explanations_count_the_positives_behind_a_rule():
     (rule,) = explain(recipe.learn(data), recipe.examples(data)).rules
     assert rule.words == "relation Kill needs source Person"
     assert (rule.support, rule.exceptions) == (3, 0)
-
-
-def test_recipes_know_whether_they_are_about_whole_structures():
-    assert {name for name in FEATURES if Recipe(name).is_global} == {"existence", "counts"}
-    features = (SOURCE_RELATION, Counts(("A",), 3), None)
-    assert [Recipe(feature).is_global for feature in features] == [False, True, False]
-
-
-def test_every_field_of_a_recipe_is_described():
-    assert all(field.name in Recipe.__doc__ for field in fields(Recipe))
 
 
 @pytest.mark.skipif("LCONS_DATA_DIR" not in os.environ, reason="real corpora are found by LCONS_DATA_DIR")

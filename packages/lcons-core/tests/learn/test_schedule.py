@@ -8,10 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import SparsePsi
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._psi import SparsePsi
 from lcons_core.learn._examples import fold_labelled
-from lcons_core.learn._population import LARGEST_TRAINED, TAU, Batch, Member, Population, make_batches
+from lcons_core.learn._population import TAU, Batch, Member, Population, make_batches
 from lcons_core.learn._schedule import accuracy, train
 from lcons_core.learn._search import Search, choose, weigh
 
@@ -48,14 +48,6 @@ def test_products_by_bags_are_matrix_products(seed, values, big):
     theta, signal = draw.normal(size=(501, 6)), draw.normal(size=(len(psi), 6))
     np.testing.assert_allclose(batch.activations(torch.from_numpy(theta).float()), full @ theta, atol=1e-4)
     np.testing.assert_allclose(batch.gradient(torch.from_numpy(signal).float()), full.T @ signal, atol=1e-4)
-
-
-def test_batches_partition_the_rows():
-    psi = random_psi(np.random.default_rng(0), 1000, 100, 3)
-    weight = np.arange(2000.0).reshape(1000, 2, 1)
-    batches = make_batches(psi, weight, 128, np.random.default_rng(1))
-    assert len(batches) == 8
-    assert sorted(torch.cat([batch.valid for batch in batches])[:, 0].tolist()) == weight[:, 1, 0].tolist()
 
 
 @pytest.mark.parametrize("noise", [(0.0, 0.0), (0.1, 0.3), (0.0, 0.1)])
@@ -99,13 +91,6 @@ def test_networks_are_dyadic_and_their_accuracy_is_that_after_rounding():
     assert trained.accuracy == accuracy(examples.weight[:, :, 0], trained.accepted) < 1.0
 
 
-def test_members_of_several_sizes_keep_them_and_weights_stay_within_2_to_the_9():
-    members = [Member(1, 1e4, 0.0), Member(4, 1e4, 0.0, group=1)]
-    found = train(weighed(), members, EPOCHS, PATIENCE, 0)
-    assert [found[group].network.K for group in (0, 1)] == [1, 4]
-    assert np.abs(found[1].network.W).max() <= LARGEST_TRAINED
-
-
 def test_a_dead_unit_starts_again_where_invalid_examples_are_accepted():
     population = Population([Member(2, 0.1, 0.0)] * 2, 12, 0.5, torch.Generator().manual_seed(0))
     population.theta[:, 0] = -1.0
@@ -116,18 +101,6 @@ def test_a_dead_unit_starts_again_where_invalid_examples_are_accepted():
     changed = (population.theta != before).any(0)
     assert changed[0]
     assert not changed[2:].any()
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(0, 3)), min_size=1), st.randoms())
-def test_folding_turns_repeats_into_weights_in_any_order(examples, random):
-    repeated = [(v, label) for v, label, times in examples for _ in range(times)]
-    random.shuffle(repeated)
-    rows, labels, weights = (np.array(part) for part in zip(*examples, strict=True))
-    folded = fold_labelled(SparsePsi.from_columns(rows[:, None], 4), labels, weights.astype(float))
-    vectors = SparsePsi.from_columns(np.array([v for v, _ in repeated], dtype=np.int64)[:, None], 4)
-    again = fold_labelled(vectors, np.array([label for _, label in repeated], bool), np.ones(len(repeated)))
-    np.testing.assert_array_equal(folded.psi.dense(), again.psi.dense())
-    np.testing.assert_array_equal(folded.weight, again.weight)
 
 
 def test_cross_validation_never_tests_on_a_vector_it_trained_on():

@@ -15,11 +15,11 @@ from lcons_core import (
     LearnedConstraint,
     RectifierNetwork,
     Rules,
+    add_to,
     one_hot,
     real,
     to_inequalities,
 )
-from lcons_core.optimisers import add_to
 
 NETWORK = RectifierNetwork([[2.0, 2.0, 0.0], [0.0, 1.0, 1.5]], [-2.0, -1.0])
 SPACE = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core import (
-    Conjunction,
     FeatureSpace,
     InvalidInput,
     LabelledExamples,
@@ -26,10 +25,11 @@ from lcons_core import (
     to_inequalities,
     why,
 )
+from lcons_core._network import Conjunction
 from lcons_core._psi import PsiRows
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
-from lcons_core.reason import Box, explain_rejected, forbid_boxes
-from lcons_core.reason._explain import merge_cells
+from lcons_core.reason._explain import explain_rejected, merge_cells
+from lcons_core.reason._rules import Box, forbid_boxes
 from lcons_core.testing import conjunctions, networks, spaces
 
 

@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import RELATION_RELATION, SOURCE_RELATION
 
-from lcons_core._blocks import Requirement, binary, count, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core.reason import completions, read_assignment, why
+from lcons_core import FeatureSpace, InvalidInput, RectifierNetwork, binary, completions, count, one_hot, why
+from lcons_core._blocks import Requirement
+from lcons_core.reason._rules_text import read_assignment
 from lcons_core.testing import constraints, points
 
 LABELS = ["B", "I", "O"]
@@ -110,7 +108,7 @@ def test_what_the_space_excludes_is_no_combination():
     pad = Requirement("label 2", "I", "label 1", ("B",))
     space = FeatureSpace([one_hot("label 1", LABELS), one_hot("label 2", LABELS)], [pad])
     network = RectifierNetwork(np.zeros((1, 6)), [0.0])
-    with pytest.raises(InvalidInput, match="no point of the space"):
+    with pytest.raises(InvalidInput):
         completions(network, {"label 1": "O", "label 2": "I"}, space=space)
 
 

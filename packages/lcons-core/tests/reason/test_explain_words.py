@@ -1,8 +1,5 @@
 """The sentences of explain and why, as a reader sees them."""
 
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 from paper_tables import SOURCE_RELATION, printed_network
 
@@ -10,7 +7,6 @@ from lcons_core import (
     FeatureSpace,
     LearnedConstraint,
     RectifierNetwork,
-    SparsePsi,
     binary,
     count,
     explain,
@@ -18,8 +14,7 @@ from lcons_core import (
     why,
 )
 from lcons_core._blocks import Requirement
-from lcons_core._psi import PsiRows
-from lcons_core.reason import Box, forbid_boxes
+from lcons_core.reason._rules import Box, forbid_boxes
 
 PRINTED = LearnedConstraint(printed_network("source-relation"), SOURCE_RELATION)
 
@@ -50,20 +45,6 @@ def test_why_gives_the_terms_of_the_paper_and_says_what_they_mean():
     partial = why(PRINTED, relation="Kill")
     assert (partial.partial, partial.forbidden) == (True, False)
     assert "source open (Person at best)" in str(partial)
-
-
-def test_figures_have_a_legend_if_there_are_enough_examples():
-    pairs = [("Person", "Kill"), ("Person", "WorkFor"), ("Location", "Kill"), ("Person", "NoRel")]
-    psi = np.array([SOURCE_RELATION.vector(source=s, relation=r) for s, r in pairs])
-    for times, legend in ((1, False), (3, True)):
-        examples = SimpleNamespace(
-            positives=PsiRows.of(SparsePsi.from_dense(psi), weight=times * np.array([3.0, 2.0, 1.0, 5.0])),
-            negatives=PsiRows.of(SparsePsi.from_dense(psi[2:3])),
-        )
-        text = str(explain(PRINTED, examples))
-        assert f"[support {6 * times}; expected {'1.6' if legend else '0.5'} by chance, seen {times}]" in text
-        assert ("support: valid parts that the rule's premise covers" in text) is legend
-    assert "support" not in str(explain(PRINTED))
 
 
 PAIR = FeatureSpace([one_hot("source", "ABCD"), one_hot("relation", "wxyz")])
@@ -137,14 +118,3 @@ def test_counts_are_ranges():
     words = [rule.words for rule in explain(RectifierNetwork([[1.0, 1.0]], [-3.0]), space=space).rules]
     assert "where count author >= 2, count title must be <= 2" in words
     assert {"count author is always <= 4", "count title is always <= 4"} <= set(words)
-
-
-def test_text_shows_as_many_rules_as_asked_for():
-    space = FeatureSpace([one_hot("a", VALUES[:6]), one_hot("b", VALUES[:6])])
-    boxes = [Box.of(space, {"a": v, "b": v}) for v in VALUES[:6]]
-    explanation = explain(forbid_boxes(space, boxes), space=space, limit=4)
-    assert len(explanation) == 6
-    assert len(explanation.text(2).splitlines()) == 3
-    assert str(explanation).endswith(
-        "4 of 6 rules (complete); these cover 66.7% of the rejected points, all that were found 100%."
-    )

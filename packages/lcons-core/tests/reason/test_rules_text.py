@@ -5,12 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import DESIGNED, SOURCE_RELATION, designed
 
-from lcons_core import Rules, compare, load_rules, parse_rules
-from lcons_core._blocks import binary, count, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, InvalidInput, Rules, binary, compare, count, one_hot, parse_rules
 from lcons_core.reason._rules import Box
-from lcons_core.reason._rules_text import rules_text
+from lcons_core.reason._rules_text import load_rules, rules_text
 from lcons_core.testing import spaces
 
 MIXED = FeatureSpace(

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import Recipe, bilou, explain, iob2, learn_constraints
-from lcons_core.features import NgramLabels, type_of
-from lcons_core.learn import positives_of
-from lcons_core.reason import explain_rejected
+from lcons_core.features import NgramLabels
+from lcons_core.features._ngrams import type_of
+from lcons_core.learn._examples import positives_of
+from lcons_core.reason._explain import explain_rejected
 from lcons_core.reason._words import type_rules
 
 LABELS = ("B-X", "B-Y", "B-Z", "I-X", "I-Y", "I-Z", "O")

@@ -13,6 +13,7 @@ from lcons_core import (
     FeatureSpace,
     LconsError,
     LearnedConstraint,
+    LiftedInequalities,
     LinearInequalities,
     RectifierNetwork,
     TooLarge,
@@ -23,7 +24,7 @@ from lcons_core import (
     to_inequalities,
     verify,
 )
-from lcons_core._theorem import LiftedInequalities, row_of_subset
+from lcons_core._theorem import row_of_subset
 from lcons_core.testing import conjunctions, networks, spaces
 
 # The module, also where the package exports the function of that name.

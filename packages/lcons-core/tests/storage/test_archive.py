@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from lcons_core import DamagedFile
-from lcons_core.storage import Archive, explained, open_regular, opened_archive
+from lcons_core._files import open_regular
+from lcons_core.storage._archive import Archive, explained, opened_archive
 
 
 def packed(method=zipfile.ZIP_STORED, **members):

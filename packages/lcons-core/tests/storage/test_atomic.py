@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from lcons_core.storage import replacing, replacing_folder
+from lcons_core._files import replacing, replacing_folder
 
 
 def test_a_replacement_that_cannot_be_put_in_place_leaves_the_old_folder(tmp_path, monkeypatch):

@@ -12,19 +12,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import (
+    DamagedFile,
+    FeatureSpace,
+    InvalidInput,
+    LconsError,
+    LearnedConstraint,
+    RectifierNetwork,
+    SparsePsi,
+    TooLarge,
+    iob2,
+    load,
+    one_hot,
+    save,
+)
 from lcons_core import _document as files
 from lcons_core._arithmetic import LARGEST_MAGNITUDE
-from lcons_core._blocks import one_hot
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._document import hash_psi, record, versions
-from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
+from lcons_core._document import dumps, hash_psi, loads, record, versions
 from lcons_core._files import check_plain, digest, parse, pretty
-from lcons_core._network import RectifierNetwork
-from lcons_core._psi import SparsePsi
-from lcons_core._schemes import iob2
-from lcons_core._space import FeatureSpace
 from lcons_core.features import Existence, NgramLabels, Tuples
-from lcons_core.storage import dumps, load, loads, save
 from lcons_core.testing import constraints, structures
 
 PAIRS = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
@@ -122,14 +128,14 @@ def test_provenance_that_is_too_deep_is_refused():
 
 def test_a_directory_a_missing_parent_and_a_file_as_parent_are_one_sentence(tmp_path):
     (tmp_path / "file").write_text("old")
-    for path, _ in [
-        (tmp_path, "directory"),
-        (tmp_path / "missing" / "a.json", "No such file"),
-        (tmp_path / "file" / "a.json", "Not a directory"),
-        (tmp_path / ("a" * 300), "too long"),
-        ("a\0b", "null"),
-        (None, "NoneType"),
-        (os.devnull, "device"),
+    for path in [
+        tmp_path,
+        tmp_path / "missing" / "a.json",
+        tmp_path / "file" / "a.json",
+        tmp_path / ("a" * 300),
+        "a\0b",
+        None,
+        os.devnull,
     ]:
         with pytest.raises(LconsError) as caught:
             save(small(), path)
@@ -194,24 +200,24 @@ def test_a_byte_order_mark_is_no_damage_and_an_empty_file_is(tmp_path):
 def test_damaged_bytes_are_one_sentence_that_names_the_file(tmp_path):
     path = tmp_path / "broken.json"
     whole = dumps(small()).encode()
-    for content, _ in [
-        (b"", "it is empty"),
-        (b"\x80\x04K\x01.", "not UTF-8"),
-        (whole[: len(whole) // 2], "not JSON"),
-        (whole + b"{}", "not JSON"),
-        (whole.replace(b"-3.0", b"-3.5"), "checksum"),
-        (whole.replace(b"-3.0", b"NaN"), "NaN"),
-        (whole.replace(b"-3.0", b"-Infinity"), "Infinity"),
-        (whole.replace(b"-3.0", b"1e999"), "1e999"),
-        (whole.replace(b"-3.0", b"9" * 5000), "5000 digits"),
-        (whole.replace(b'"version"', b'"format": "lcons-constraint", "version"'), "twice"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
-        (b"[" * 400 + b"]" * 400, "not a JSON object"),
-        (b"[]", "not a JSON object"),
-        (b"{}", "format"),
-        (b'{"format": "lcons-constraint"}', "version"),
-        (b'{"format": "lcons-constraint", "version": 1}', "lacks feature"),
+    for content in [
+        b"",
+        b"\x80\x04K\x01.",
+        whole[: len(whole) // 2],
+        whole + b"{}",
+        whole.replace(b"-3.0", b"-3.5"),
+        whole.replace(b"-3.0", b"NaN"),
+        whole.replace(b"-3.0", b"-Infinity"),
+        whole.replace(b"-3.0", b"1e999"),
+        whole.replace(b"-3.0", b"9" * 5000),
+        whole.replace(b'"version"', b'"format": "lcons-constraint", "version"'),
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"[" * 400 + b"]" * 400,
+        b"[]",
+        b"{}",
+        b'{"format": "lcons-constraint"}',
+        b'{"format": "lcons-constraint", "version": 1}',
     ]:
         path.write_bytes(content)
         with pytest.raises(DamagedFile) as caught:
@@ -221,11 +227,11 @@ def test_damaged_bytes_are_one_sentence_that_names_the_file(tmp_path):
 
 
 def test_a_path_without_a_file_is_one_sentence(tmp_path):
-    for path, _ in [
-        (tmp_path / "missing.json", "No such file"),
-        (tmp_path, "Is a directory"),
-        ("a\0b", "null"),
-        (None, "NoneType"),
+    for path in [
+        tmp_path / "missing.json",
+        tmp_path,
+        "a\0b",
+        None,
     ]:
         with pytest.raises(DamagedFile) as caught:
             load(path)
@@ -253,73 +259,36 @@ PART = {"W": [[0.5, 2.0, -1.0, 2.0]], "b": [-3.0]}
 
 
 @pytest.mark.parametrize(
-    ("member", "value", "reason"),
+    ("member", "value"),
     [
-        ("format", "lcons-other", "format"),
-        ("format", None, "format"),
-        ("version", True, "version must be an integer"),
-        ("version", 1.0, "version must be an integer"),
-        ("version", "1", "version must be an integer"),
-        ("version", 0, "never existed"),
-        ("extra", 1, "unknown members extra"),
-        ("scope", "global", "scope"),
-        ("scope", None, "scope"),
-        ("provenance", [], "provenance"),
-        ("provenance", None, "provenance"),
-        ("space", None, "space is not an object"),
-        ("space", {}, "lacks blocks"),
-        ("space", {"blocks": []}, "must not be empty"),
-        ("space", {"blocks": {}}, "must be a list"),
-        ("space", {"blocks": ["source"]}, "not an object"),
-        ("space", {"blocks": [{"name": "a", "kind": "many", "values": ["x"]}]}, "found 'many'"),
-        ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": "xyz"}]}, "values"),
-        ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": [1]}]}, "values"),
-        ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": ["x", "x"]}]}, "distinct"),
-        ("space", {"blocks": [{"name": 3, "kind": "one-hot", "values": ["x"]}]}, "name and kind"),
-        ("space", {"blocks": [{**SPACE["blocks"][0], "colour": 1}]}, "unknown members"),
-        ("space", {"blocks": [{**SPACE["blocks"][0], "other": 1}]}, "not as lcons writes"),
-        ("space", {"blocks": [{**SPACE["blocks"][0], "other": False}]}, "not as lcons writes"),
-        ("space", {**SPACE, "requires": [["source"]]}, "list of 4"),
-        ("space", {**SPACE, "requires": [["source", "x", "y", ["z"]]]}, "unknown value"),
-        ("space", {**SPACE, "requires": [["source", "Person", "y", []]]}, "not a one-hot block"),
-        ("space", {**SPACE, "requires": []}, "not as lcons writes"),
-        ("space", {"blocks": SPACE["blocks"][:1]}, "another space"),
-        ("feature", [], "feature is not an object"),
-        ("feature", {}, "kind of its feature"),
-        ("feature", {**FEATURE, "kind": ["tuples"]}, "kind of its feature"),
-        ("feature", {**FEATURE, "kind": "future"}, "unknown feature kind 'future'"),
-        ("feature", {"kind": "tuples"}, "cannot be read"),
-        ("feature", {**FEATURE, "extra": 1}, "not as the kind 'tuples' writes"),
-        ("feature", {**FEATURE, "names": "ab"}, "not as the kind 'tuples' writes"),
-        ("feature", {**FEATURE, "names": [1, 2]}, "non-empty strings"),
-        ("feature", {**FEATURE, "names": 3}, "cannot be read"),
-        ("feature", NgramLabels(("A", "B")).to_dict(), "another space"),
-        ("feature", {**NgramLabels(("A", "B")).to_dict(), "n": True}, "n must be an integer"),
-        ("feature", {**NgramLabels(("A", "B")).to_dict(), "n": 10**9}, "n must be an integer"),
-        ("feature", {**NgramLabels(("A", "B")).to_dict(), "pad": 0}, "pad must be True or False"),
-        ("feature", {**Existence(("A",)).to_dict(), "n": 10**9}, "n must be an integer"),
-        ("network", None, "network is not an object"),
-        ("network", {"parts": []}, "must not be empty"),
-        ("network", {"parts": [[]]}, "not an object"),
-        ("network", {"parts": [PART], "K": 1}, "unknown members K"),
-        ("network", {"parts": [{"W": []}]}, "lacks b"),
-        ("network", {"parts": [{**PART, "W": []}]}, "W must not be empty"),
-        ("network", {"parts": [{**PART, "W": [[1.0]]}]}, "must have 4 numbers, found 1"),
-        ("network", {"parts": [{**PART, "b": [1.0, 2.0]}]}, "must have 1 numbers, found 2"),
-        ("network", {"parts": [{**PART, "b": [True]}]}, "not a float"),
-        ("network", {"parts": [{**PART, "b": ["1.0"]}]}, "not a float"),
-        ("network", {"parts": [{**PART, "b": [2**53 + 1]}]}, "not a float"),
-        ("network", {"parts": [{**PART, "b": None}]}, "not a list"),
-        ("network", {"parts": [{**PART, "W": [None]}]}, "not a list"),
-        ("network", {"parts": [{**PART, "W": [{"columns": [0]}]}]}, "lacks values"),
-        ("network", {"parts": [{**PART, "W": [{"columns": [4], "values": [1.0]}]}]}, "at most 3"),
-        ("network", {"parts": [{**PART, "W": [{"columns": [-1], "values": [1.0]}]}]}, "rise from 0"),
-        ("network", {"parts": [{**PART, "W": [{"columns": [1, 1], "values": [1.0]}]}]}, "rise from 0"),
-        ("network", {"parts": [{**PART, "W": [{"columns": [True], "values": [1.0]}]}]}, "integers"),
-        ("network", {"parts": [{**PART, "W": [{"columns": [1], "values": []}]}]}, "1 numbers"),
+        ("format", "lcons-other"),
+        ("version", True),
+        ("version", 0),
+        ("extra", 1),
+        ("scope", "global"),
+        ("provenance", []),
+        ("space", {"blocks": []}),
+        ("space", {"blocks": [{"name": "a", "kind": "many", "values": ["x"]}]}),
+        ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": "xyz"}]}),
+        ("space", {"blocks": [{**SPACE["blocks"][0], "other": False}]}),
+        ("space", {**SPACE, "requires": [["source", "x", "y", ["z"]]]}),
+        ("space", {"blocks": SPACE["blocks"][:1]}),
+        ("feature", {**FEATURE, "kind": "future"}),
+        ("feature", {**FEATURE, "extra": 1}),
+        ("feature", NgramLabels(("A", "B")).to_dict()),
+        ("feature", {**NgramLabels(("A", "B")).to_dict(), "n": 10**9}),
+        ("feature", {**Existence(("A",)).to_dict(), "n": 10**9}),
+        ("network", {"parts": []}),
+        ("network", {"parts": [PART], "K": 1}),
+        ("network", {"parts": [{**PART, "W": [[1.0]]}]}),
+        ("network", {"parts": [{**PART, "b": [True]}]}),
+        ("network", {"parts": [{**PART, "b": [2**53 + 1]}]}),
+        ("network", {"parts": [{**PART, "W": [{"columns": [4], "values": [1.0]}]}]}),
+        ("network", {"parts": [{**PART, "W": [{"columns": [1, 1], "values": [1.0]}]}]}),
+        ("network", {"parts": [{**PART, "W": [{"columns": [1], "values": []}]}]}),
     ],
 )
-def test_content_that_does_not_fit_is_one_sentence_even_with_a_right_checksum(member, value, reason):
+def test_content_that_does_not_fit_is_one_sentence_even_with_a_right_checksum(member, value):
     with pytest.raises(DamagedFile) as caught:
         loads(altered(**{member: value}), "f.json")
     assert_one_sentence(caught.value)

@@ -1,4 +1,4 @@
-"""The expected penalty is the mean over all labellings, with its gradient; relaxed, it is a lower bound."""
+"""The expected penalty is the mean over all labellings, with its gradient."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._instance import Instance
-from lcons_core._network import RectifierNetwork
-from lcons_core._schemes import iob2
-from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
+from lcons_core import (
+    Instance,
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    TooLarge,
+    Unsupported,
+    iob2,
+)
+from lcons_core.features import Existence, NgramContext, NgramLabels
+from lcons_core.torch import LabelChain, expected_penalty
 from lcons_core.torch import _penalty as module
-from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._penalty import PENALTIES, expected_penalty
+from lcons_core.torch._penalty import PENALTIES
 
 LABELS = ("A", "B", "C")
 POS = ("DT", "NN")
@@ -97,30 +101,13 @@ def test_the_expectation_is_the_mean_over_all_labellings(case, linked, penalty):
     np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-9, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=60)
-@given(drawn(), st.booleans(), st.sampled_from(list(PENALTIES)))
-def test_the_relaxation_is_a_lower_bound_and_tight_on_labellings(case, linked, penalty):
-    arguments = (case.labels, case.x)
-    chain = case.chain(linked)
-    exact = expected_penalty(case.constraint, chain, *arguments, penalty=penalty)
-    relaxed = expected_penalty(case.constraint, chain, *arguments, penalty=penalty, relaxed=True)
-    assert (relaxed <= exact + 1e-9).all()
-    sure = torch.nn.functional.one_hot(case.emission.argmax(-1), len(case.labels)).double()
-    certain = LabelChain.independent(sure, case.lengths)
-    both = [
-        expected_penalty(case.constraint, certain, *arguments, penalty=penalty, relaxed=relaxed)
-        for relaxed in (False, True)
-    ]
-    torch.testing.assert_close(both[0], both[1])
-
-
 @settings(deadline=None, max_examples=15)
-@given(drawn(max_T=3), st.booleans(), st.booleans())
-def test_gradients_are_those_of_finite_differences(case, linked, relaxed):
+@given(drawn(max_T=3), st.booleans())
+def test_gradients_are_those_of_finite_differences(case, linked):
     def total(emission, transition, start, stop):
         chain = Drawn(case.constraint, case.labels, emission, (transition, start, stop), case.lengths, case.x)
-        options = {"penalty": "log_sigmoid", "relaxed": relaxed}
-        return expected_penalty(case.constraint, chain.chain(linked), case.labels, case.x, **options)
+        arguments = (chain.chain(linked), case.labels, case.x)
+        return expected_penalty(case.constraint, *arguments, penalty="log_sigmoid")
 
     inputs = [tensor.clone().requires_grad_() for tensor in (case.emission, *case.ends)]
     value = total(*inputs).sum()
@@ -134,29 +121,6 @@ def test_gradients_are_those_of_finite_differences(case, linked, relaxed):
         behind = total(*(t - step for t, step in zip(inputs, aside, strict=True))).sum()
     slope = sum(float((g * step).sum()) for g, step in zip(gradients, aside, strict=True))
     assert float(ahead - behind) / 2e-6 == pytest.approx(slope / 1e-6, rel=1e-4, abs=1e-5)
-
-
-def test_the_exact_penalty_passes_gradcheck():
-    generator = torch.Generator().manual_seed(0)
-    shapes = ((2, 4, 3), (3, 3), (3,), (3,))
-    inputs = [
-        torch.randn(shape, dtype=torch.float64, generator=generator).requires_grad_() for shape in shapes
-    ]
-    labels = ["B-NP", "I-NP", "O"]
-    assert torch.autograd.gradcheck(
-        lambda *scores: expected_penalty(iob2(labels), LabelChain.of_scores(*scores, lengths=[4, 2]), labels),
-        inputs,
-    )
-
-
-def test_a_fractional_assignment_satisfies_what_every_labelling_violates():
-    feature = NgramLabels(("A", "B"), 1)
-    network = RectifierNetwork([[4.0, 0.0], [0.0, 4.0]], [-2.0, -2.0])
-    nothing = LearnedConstraint(network, feature.space, feature)
-    assert not any(nothing.satisfied([label]) for label in "AB")
-    half = torch.tensor([[0.5, 0.5]])
-    assert expected_penalty(nothing, half, ["A", "B"]) == 1.0
-    assert expected_penalty(nothing, half, ["A", "B"], relaxed=True) == 0.0
 
 
 def test_descent_on_the_penalty_alone_makes_labellings_valid():
@@ -196,23 +160,11 @@ def test_float32_models_keep_their_type_and_exact_zeros():
     assert found == 0.0
 
 
-def test_token_counts_are_taken_relaxed_only():
-    feature = Counts(LABELS, high=9)
-    network = RectifierNetwork([[0.0, 2.0, 0.0]], [-2.0])  # at most one B
-    constraint = LearnedConstraint(network, feature.space, feature)
-    p = torch.tensor([[[0.0, 1.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]], dtype=torch.float64)
-    assert expected_penalty(constraint, p, ["A", "B"], relaxed=True).tolist() == [0.0, 1.0]
-    short = LabelChain.independent(p, [2, 1])
-    assert expected_penalty(constraint, short, ["A", "B"], relaxed=True).tolist() == [0.0, 0.0]
-    with pytest.raises(Unsupported):
-        expected_penalty(constraint, p, ["A", "B"])
-
-
 def test_other_features_are_refused():
     feature = Existence(LABELS)
     constraint = LearnedConstraint(RectifierNetwork(np.ones((1, 3)), [0.0]), feature.space, feature)
     with pytest.raises(Unsupported):
-        expected_penalty(constraint, torch.full((2, 3), 1 / 3), LABELS, relaxed=True)
+        expected_penalty(constraint, torch.full((2, 3), 1 / 3), LABELS)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@
 | package | holds |
 |---|---|
 | `lcons_decode` | `ChainScores` or `RelationScores`, with `Hard` or `Soft` constraints -> `Decoding` |
-| `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
+| `chains` | the decoders of label sequences |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled by numba |
@@ -19,49 +19,41 @@ from typing import Any
 
 from lcons_decode._adapters import from_token_logits
 from lcons_decode._constraints import (
-    COSTS,
-    Constraint,
-    ConstraintSet,
     Hard,
     Soft,
     allowed_ngrams,
-    broken_parts,
     forbidden_ngrams,
     rows_constraint,
     usual_cost,
 )
 from lcons_decode._decoder import Decoder
-from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
+from lcons_decode._relations import RelationRules, decode_relations
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
 from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
-from lcons_decode._stream import DECODERS, decode_batch, decode_scored
-from lcons_decode.chains._beam import beam_search, beam_search_batch, search
+from lcons_decode._stream import decode_batch
+from lcons_decode.chains._beam import beam_search, search
 from lcons_decode.chains._brute import brute
 from lcons_decode.chains._constrained import (
+    constrained_ids,
     constrained_viterbi,
     constrained_viterbi_batch,
     decode_global,
     nbest,
 )
 from lcons_decode.chains._lagrangian import decode_lagrangian
-from lcons_decode.chains._marginals import Marginals, marginals
-from lcons_decode.chains._viterbi import viterbi, viterbi_batch
+from lcons_decode.chains._marginals import marginals
+from lcons_decode.chains._viterbi import viterbi
 from lcons_decode.chains._windows import ChainConstraints
+from lcons_decode.files._constraints import load_constraints
 
 __all__ = [
-    "COSTS",
-    "DECODERS",
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
-    "Constraint",
-    "ConstraintSet",
     "Decoder",
     "Decoding",
     "Hard",
-    "Marginals",
     "RelationDecoding",
-    "RelationIds",
     "RelationRules",
     "RelationScores",
     "Scored",
@@ -71,26 +63,23 @@ __all__ = [
     "__version__",
     "allowed_ngrams",
     "beam_search",
-    "beam_search_batch",
-    "broken_parts",
     "brute",
+    "constrained_ids",
     "constrained_viterbi",
     "constrained_viterbi_batch",
     "decode_batch",
     "decode_global",
     "decode_lagrangian",
     "decode_relations",
-    "decode_scored",
     "forbidden_ngrams",
     "from_token_logits",
+    "load_constraints",
     "marginals",
     "nbest",
-    "relation_ids",
     "rows_constraint",
     "search",
     "usual_cost",
     "viterbi",
-    "viterbi_batch",
 ]
 
 

@@ -21,12 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, CodedColumn, InvalidInput
+from lcons_core import CodedColumn, InvalidInput
+from lcons_core._instance import WORD
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Floats, Ints
 from lcons_decode._stream import DECODERS, MOST_KEPT
-from lcons_decode.chains import BUDGET, ChainConstraints, viterbi_batch
+from lcons_decode.chains._constrained import BUDGET
+from lcons_decode.chains._viterbi import viterbi_batch
+from lcons_decode.chains._windows import ChainConstraints
 
 EMISSION = "emission"
 ANSWERS = ("labels", "score", "status", "changed")
@@ -41,7 +44,7 @@ class Decoder:
     status: as in `Status`
     changed: how many labels differ from the best ones without constraints
 
-    constraints: hard or soft ones, as for `decode_scored`; `lcons_decode.files.load_constraints` reads files.
+    constraints: hard or soft ones, as for `decode_scored`; `lcons_decode.load_constraints` reads files.
     labels, transition, start, stop: what all sequences share, as in `ChainScores`.
     beam, budget: as in `decode_scored`.
 

@@ -36,8 +36,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LearnedConstraint, check_numbers
-from lcons_core.features import Tuples, checked_names
+from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core._blocks import check_numbers
+from lcons_core.features import Tuples
+from lcons_core.features._feature import checked_names
 from lcons_decode._constraints import MEMBERS, Hard, Soft
 from lcons_decode._result import RelationDecoding, Status
 from lcons_decode._scores import Floats, Ints, RelationScores

@@ -24,7 +24,8 @@ from itertools import islice
 from operator import ne
 from typing import Any
 
-from lcons_core import WORD, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._instance import WORD
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
 from lcons_decode._result import Decoding
 from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Scored, X, checked_scores, shares_model, x_of

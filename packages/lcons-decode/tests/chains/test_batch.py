@@ -11,18 +11,16 @@ from chain_strategies import columns, generators, local_uses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import CodedColumn, LearnedConstraint, RectifierNetwork
-from lcons_core._errors import InvalidInput
+from lcons_core import CodedColumn, InvalidInput, LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramContext
 from lcons_decode import (
-    DECODERS,
     ChainBatch,
     ChainConstraints,
     ChainScores,
     Soft,
     beam_search,
-    beam_search_batch,
     brute,
+    constrained_ids,
     constrained_viterbi,
     constrained_viterbi_batch,
     decode_batch,
@@ -32,9 +30,10 @@ from lcons_decode import (
     marginals,
     nbest,
     viterbi,
-    viterbi_batch,
 )
-from lcons_decode.chains import constrained_ids
+from lcons_decode._stream import DECODERS
+from lcons_decode.chains._beam import beam_search_batch
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_decode.ilp import decode_ilp
 from lcons_decode.kernels import share_rows
 

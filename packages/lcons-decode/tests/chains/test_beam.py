@@ -22,7 +22,7 @@ from chain_strategies import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode import (
     ChainScores,
     Hard,

@@ -6,9 +6,7 @@ from chain_strategies import agree, best_of, enumerated, global_uses, is_soft, p
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput
-from lcons_core._network import RectifierNetwork
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork
 from lcons_core.features import Counts
 from lcons_decode import (
     ChainConstraints,

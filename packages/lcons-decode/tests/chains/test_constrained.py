@@ -15,8 +15,7 @@ from chain_strategies import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramLabels
 from lcons_decode import (
     ChainConstraints,

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core._network import RectifierNetwork
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, Unsupported
 from lcons_core.features import Counts, Existence, NgramLabels
 from lcons_decode import ChainScores, Hard, Soft, Status, brute, decode_lagrangian, viterbi
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from chain_strategies import dense_best
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._network import RectifierNetwork
+from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramContext, NgramLabels
 from lcons_decode import ChainScores, Hard, Soft, Status, beam_search, constrained_viterbi, viterbi
 from lcons_decode.chains._local import MOST_PAIRED

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_decode import ChainBatch, ChainScores, forbidden_ngrams, marginals
-from lcons_decode.chains import marginals_batch
+from lcons_decode.chains._marginals import marginals_batch
 
 quick = settings(max_examples=60, deadline=None)
 small = {"max_T": 4, "max_L": 3, "max_n": 3}

@@ -5,9 +5,9 @@ import pytest
 from chain_strategies import best_of, chains, enumerated
 from hypothesis import given, settings
 
-from lcons_core._errors import TooLarge
+from lcons_core import TooLarge
 from lcons_decode import ChainScores, Status, brute, viterbi
-from lcons_decode.chains import labellings
+from lcons_decode.chains._brute import labellings
 
 
 @settings(max_examples=80, deadline=None)

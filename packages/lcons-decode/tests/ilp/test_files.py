@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lcons_core import FeatureSpace, Form, InvalidInput, LearnedConstraint, RectifierNetwork, one_hot
+from lcons_core import FeatureSpace, InvalidInput, LearnedConstraint, RectifierNetwork, one_hot
+from lcons_core._theorem import Form
 from lcons_core.testing import conjunctions, networks, spaces
 from lcons_decode.ilp._files import constraint_model
 

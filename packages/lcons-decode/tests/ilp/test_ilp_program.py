@@ -13,23 +13,13 @@ from hypothesis import strategies as st
 from lcons_core import Instance, InvalidInput, LearnedConstraint, RectifierNetwork, Unsupported
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_decode import ChainScores
-from lcons_decode.ilp import (
-    Program,
-    Row,
-    Sense,
-    Solver,
-    Variable,
-    chain_program,
-    graph_program,
-    ground_chain,
-    ground_columns,
-    ground_tuples,
-)
+from lcons_decode.ilp import Program, Row, Sense, Variable
+from lcons_decode.ilp._decoders import chain_program
 from lcons_decode.ilp._encode import substitute
-from lcons_decode.ilp._ground import PsiRow
-from lcons_decode.ilp._program import Type
+from lcons_decode.ilp._ground import PsiRow, ground_chain, ground_columns, ground_tuples
+from lcons_decode.ilp._program import Type, graph_program
 from lcons_decode.ilp._solve import no_good, row_holds
-from lcons_decode.ilp._solver import optimise
+from lcons_decode.ilp._solver import Solver, optimise
 
 
 def test_a_chain_has_an_indicator_a_label_and_a_variable_a_pair():

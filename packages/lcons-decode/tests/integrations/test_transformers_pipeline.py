@@ -28,7 +28,8 @@ from lcons_decode import (
     forbidden_ngrams,
     from_token_logits,
 )
-from lcons_decode.chains import labellings, window_probabilities
+from lcons_decode.chains._brute import labellings
+from lcons_decode.chains._marginals import window_probabilities
 from lcons_decode.transformers import ConstrainedPipeline
 
 pytestmark = pytest.mark.integrations

@@ -11,7 +11,7 @@ from transformers import DataCollatorForTokenClassification, EvalPrediction, Tra
 
 from lcons_core import Instance, InvalidInput, Unsupported, iob2, learn_constraints
 from lcons_decode import constrained_viterbi, from_token_logits
-from lcons_decode.chains import labellings
+from lcons_decode.chains._brute import labellings
 from lcons_decode.transformers import UNLABELLED, ConstrainedTrainer, decoded_metrics
 
 pytestmark = pytest.mark.integrations

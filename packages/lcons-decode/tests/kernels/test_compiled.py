@@ -21,8 +21,8 @@ from lcons_decode import (
     kernels,
     viterbi,
 )
-from lcons_decode.kernels import Groups, How
 from lcons_decode.kernels import _compiled as compiled
+from lcons_decode.kernels._arrays import Groups, How
 from lcons_decode.kernels._compiled.jit import is_private
 
 

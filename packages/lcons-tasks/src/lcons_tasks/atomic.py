@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lcons_core.storage import replacing, replacing_folder
+from lcons_core._files import replacing, replacing_folder
 
 __all__ = ["replacing", "replacing_folder", "write_text"]
 

@@ -20,30 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcons_core import Floats, Ints
-from lcons_core import chunks as chunks
-
-__all__ = [
-    "DRAWS",
-    "ChunkF1",
-    "Estimate",
-    "Gain",
-    "Interval",
-    "LabelTally",
-    "Resampler",
-    "are_spans",
-    "bootstrap_f1",
-    "certain",
-    "chunk_f1",
-    "chunks",
-    "count_right",
-    "counted_spans",
-    "drawn_weights",
-    "f1",
-    "paired_bootstrap",
-    "runs_as_iob2",
-    "strict_chunks",
-]
+from lcons_core import InvalidInput
+from lcons_core._schemes import chunks as chunks
+from lcons_core._types import Floats, Ints
 
 DRAWS = 2000
 # Draws that are in memory at once.
@@ -165,7 +144,22 @@ def count_right(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]], s
 
 
 def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> ChunkF1:
-    """The counts over all sentences."""
+    """The counts over all sentences: one list of labels per sentence, in the same order.
+
+    >>> chunk_f1([["B-X", "O"]], [["B-X", "B-X"]])
+    ChunkF1(right=1, predicted=2, gold=1)
+    """
+    if any(
+        isinstance(sentences, str) or any(isinstance(y, str) for y in sentences)
+        for sentences in (gold, found)
+    ):
+        raise InvalidInput("`gold` and `found` need one list of labels per sentence: got single labels.")
+    lengths = [list(map(len, sentences)) for sentences in (gold, found)]
+    if lengths[0] != lengths[1]:
+        raise InvalidInput(
+            f"`found` needs as many sentences and labels as `gold`: got {len(found)} sentences with"
+            f" {sum(lengths[1])} labels for {len(gold)} with {sum(lengths[0])}."
+        )
     return ChunkF1(*count_right(gold, found).sum(0).tolist())
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork
-from lcons_core._errors import DamagedFile, InvalidInput, LconsError
+from lcons_core import DamagedFile, InvalidInput, LconsError, LearnedConstraint, RectifierNetwork
 from lcons_core.features import Tuples
 from lcons_decode import Status, decode_relations
 from lcons_tasks.apps._candidates import (

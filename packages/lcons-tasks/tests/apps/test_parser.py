@@ -1,6 +1,8 @@
 """A parsed reference has all of its line in spans, with the labels that its tagger gives."""
 
 import itertools
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lcons_tasks.apps._tagger as tagging
 import lcons_tasks.apps.references as module
-from lcons_core import learn_constraints
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, learn_constraints
 from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.apps.references import ParsedReference, Span, parse, to_tagged
@@ -162,12 +162,10 @@ def test_the_trust_in_a_line_is_that_in_its_worst_part(model):
     alone = ConstrainedTagger(model, (), "viterbi")
     trust = itertools.chain([Status.OPTIMAL, Status.RELAXED, Status.HEURISTIC], itertools.repeat("optimal"))
 
-    def ids(xs, threads):
-        found = alone.ids(xs, threads)
-        statuses = tuple(map(Status, itertools.islice(trust, len(xs))))
-        return tagging.LabelIds(found.y, found.offsets, np.ones(len(xs), dtype=np.int64), statuses)
+    def tag(xs):
+        return [replace(a, status=Status(next(trust)), stats={"changed": 1}) for a in alone.tag(xs)]
 
-    pretending = SimpleNamespace(model=model, columns=(), ids=ids)
+    pretending = SimpleNamespace(model=model, columns=(), tag=tag)
     line = "word " * (module.LONGEST * 4 // 5 - 100)
     (reference,) = parse(pretending, [line])
     assert (reference.status, reference.changed) == (Status.RELAXED, 4)
@@ -175,7 +173,7 @@ def test_the_trust_in_a_line_is_that_in_its_worst_part(model):
 
 
 def test_no_more_lines_than_a_chunk_are_read_before_the_first_answer(tagger, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_ITEMS", 3)
+    monkeypatch.setattr(module, "chunks", partial(module.chunks, most_items=3))
     taken = []
 
     def endless():
@@ -209,8 +207,6 @@ def test_pos_tags_are_asked_for_words_alone(model):
 def test_where_a_constraint_refuses_an_input_the_model_answers_alone(model, counts, punctuation):
     tagger = ConstrainedTagger(model, (counts, Hard(punctuation, "punctuation")), "beam", 4)
     long = "small rivers " * 500
-    with pytest.raises(InvalidInput, match="more than high"):
-        tagger.ids([{"word": long.split()}])
     lines = [LINE, long, "Dale, C. 1990."]
     references = list(parse(tagger, lines))
     whole(references, lines)
@@ -235,20 +231,3 @@ def test_a_line_without_an_answer_is_one_span_of_no_field():
         good, bad = parse(tagger, ["A. Cau", " bad, bad "])
         assert (good.spans, good.status) == ((Span("author", 0, 6),), Status.OPTIMAL)
         assert (bad.spans, bad.changed, bad.status) == ((Span(None, 1, 9),), 0, Status.INFEASIBLE)
-
-
-# The lean answers of a tagger.
-
-
-@pytest.mark.parametrize("decoder", ["viterbi", "exact", "beam", "global"])
-def test_ids_are_those_of_the_answers(decoder, model, punctuation):
-    uses = () if decoder == "viterbi" else (Hard(punctuation, "hard"), Soft(punctuation, 3.0, "soft"))
-    tagger = ConstrainedTagger(model, uses, decoder, 3)
-    xs = [{"word": [token.text for token in reference_tokens(line)]} for line in [*LINES, *GARBAGE[:4]]]
-    found, answers = tagger.ids(xs), tagger.tag(xs)
-    names = [model.labels[i] for i in found.y]
-    for i, answer in enumerate(answers):
-        assert tuple(names[found.offsets[i] : found.offsets[i + 1]]) == answer.y
-    assert found.changed.tolist() == [answer.stats["changed"] for answer in answers]
-    assert found.statuses == tuple(answer.status for answer in answers)
-    assert any(found.changed) == (decoder != "viterbi")

@@ -13,8 +13,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.util import raise_error
 
-from lcons_core import iob2, learn_constraints
-from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_core import DamagedFile, InvalidInput, iob2, learn_constraints
 from lcons_decode import Hard, Soft, forbidden_ngrams
 from lcons_tasks import FitSettings, fit
 from lcons_tasks.apps import ConstrainedTagger, load_constrained_tagger
@@ -224,13 +223,13 @@ def test_a_pipeline_in_bytes_holds_the_tagger_without_pickle(pipeline):
 def test_a_tagger_that_is_not_there_is_one_sentence():
     nlp = spacy.blank("en")
     nlp.add_pipe("lcons_tagger", config={"model": "no-such-folder"})
-    with pytest.raises(DamagedFile, match="in the folder 'no-such-folder', found no such folder"):
+    with pytest.raises(DamagedFile, match="no-such-folder"):
         nlp.initialize()
-    with pytest.raises(DamagedFile, match="'no-such-folder'"):
+    with pytest.raises(DamagedFile, match="no-such-folder"):
         list(nlp.pipe([TEXT]))
     nameless = spacy.blank("en")
     nameless.add_pipe("lcons_tagger")
-    with pytest.raises(InvalidInput, match=r"got none; pass it with nlp\.add_pipe"):
+    with pytest.raises(InvalidInput):
         nameless(TEXT)
 
 

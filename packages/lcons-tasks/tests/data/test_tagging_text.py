@@ -103,16 +103,9 @@ def test_only_newlines_end_lines_and_only_blanks_end_cells():
     assert read("a\u2028b\x0c 1\x85\n\xa0 x\n") == [{"word": ("a\u2028b\x0c", "\xa0"), "pos": ("1\x85", "x")}]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a\n", "standard input:1: expected at least 2 columns, found 1"),
-        ("a DT\n\nb\n", "standard input:3: expected 2 columns as in the lines before, found 1 in 'b'"),
-        ("a DT\nb NN I-NP\n", "standard input:2: expected 2 columns as in the lines before, found 3"),
-    ],
-)
-def test_a_line_with_other_columns_is_named(text, message):
-    with pytest.raises(MalformedCorpus, match=message):
+@pytest.mark.parametrize(("text", "line"), [("a\n", 1), ("a DT\n\nb\n", 3), ("a DT\nb NN I-NP\n", 2)])
+def test_a_line_with_other_columns_is_named(text, line):
+    with pytest.raises(MalformedCorpus, match=f"standard input:{line}: "):
         read(text)
 
 

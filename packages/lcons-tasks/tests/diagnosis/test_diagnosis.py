@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lcons_core import LearnedConstraint, RectifierNetwork, iob2, learn_constraints
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, Unsupported, iob2, learn_constraints
 from lcons_core.features import Counts, NgramContext, NgramLabels, Tuples
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose, predict

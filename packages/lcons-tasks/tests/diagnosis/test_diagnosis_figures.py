@@ -5,11 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, PsiRows, RectifierNetwork, iob2
-from lcons_core._blocks import binary, count, one_hot
-from lcons_core._instance import Instance
-from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace
+from lcons_core import (
+    FeatureSpace,
+    Instance,
+    LearnedConstraint,
+    RectifierNetwork,
+    SparsePsi,
+    binary,
+    count,
+    iob2,
+    one_hot,
+)
+from lcons_core._psi import PsiRows
 from lcons_core.features import Counts, Existence, NgramLabels, Scope, Tuples
 from lcons_tasks.diagnosis._coverage import LeftOut, coverage
 from lcons_tasks.diagnosis._material import StructureMaterial, TableMaterial, shuffled_members

@@ -7,12 +7,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lcons_core import LearnedConstraint, Recipe, RectifierNetwork
-from lcons_core._blocks import binary, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import Instance, read_instance
-from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace
+from lcons_core import (
+    FeatureSpace,
+    Instance,
+    InvalidInput,
+    LearnedConstraint,
+    Recipe,
+    RectifierNetwork,
+    SparsePsi,
+    binary,
+    one_hot,
+)
+from lcons_core._instance import read_instance
 from lcons_core.features import ConstraintFeature, Scope
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose

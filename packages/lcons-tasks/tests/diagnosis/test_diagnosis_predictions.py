@@ -10,9 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lcons_core import iob2
-from lcons_core._errors import LconsError
-from lcons_core._instance import Instance
+from lcons_core import Instance, LconsError, iob2
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import divide, predict, read_predictions, read_scores
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from lcons_core import InvalidInput
 from lcons_core.features import NgramContext
 from lcons_decode import ChainBatch
-from lcons_decode.chains import viterbi_ids
+from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._baselines import unseen_tokens
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import once
-from lcons_tasks.experiments.engine._window_crf import _Likelihood, train_window_crf
+from lcons_tasks.experiments.engine._window_crf import _Likelihood, window_crf
 from lcons_tasks.experiments.engine._window_decoder import decode_windows
 from lcons_tasks.experiments.engine._window_tables import (
     WindowTable,
@@ -155,14 +155,14 @@ def test_the_gradient_of_the_crf_is_that_of_its_likelihood():
 
 def test_the_crf_alone_labels_what_it_was_trained_on(tmp_path: Path):
     kept = Stages(tmp_path)
-    crf = train_window_crf([once("pos", 1), once("pos", 2)], TRAIN, kept)
+    crf = window_crf([once("pos", 1), once("pos", 2)], TRAIN, kept)
     assert [feature.n for feature in crf.features] == [2]
     flat = ChainBatch(
         np.zeros((9, 3)), np.array([0, 3, 7, 9]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), LABELS
     )
     found = decoded(flat, [(crf, 1.0)], [s.x for s in TRAIN])
     assert "".join(LABELS[i] for i in found) == "ABAAABCCA"
-    again = train_window_crf([once("pos", 2)], TRAIN, kept)
+    again = window_crf([once("pos", 2)], TRAIN, kept)
     assert np.array_equal(again.E, crf.E)
 
 

@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import CORA_FIELDS, read_references
+from lcons_tasks.data import read_references
+from lcons_tasks.data._references import CORA_FIELDS
 from lcons_tasks.data.text._tokens import reference_tokens
 
 REFERENCES = list(read_references(bundled("citation", "references.txt"), CORA_FIELDS))

@@ -7,26 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lcons_core import LearnedConstraint, Recipe, load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
-from lcons_tasks.data import find, read_columns
-from lcons_tasks.experiments.chunking import _grid as tuning
-from lcons_tasks.experiments.chunking import _paper as paper
-from lcons_tasks.experiments.chunking._answers import answers
+from lcons_tasks.data import find
 from lcons_tasks.experiments.chunking._constraints import DECODERS, SOFT, rows_of
 from lcons_tasks.experiments.chunking._corpus import load_corpus, subset
-from lcons_tasks.experiments.chunking._experiment import EXPERIMENT, Options, claims
+from lcons_tasks.experiments.chunking._experiment import EXPERIMENT, PAPER, Options, claims
 from lcons_tasks.experiments.chunking._model import BaseModel, tuned, tuned_settings
-from lcons_tasks.experiments.engine._choice import choose
-from lcons_tasks.experiments.engine._examples import examples
 from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._labelling import examples, rejected_gold
 from lcons_tasks.experiments.engine._recipes import learn, recipe
 from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT
 from lcons_tasks.experiments.engine._run import run, write_run
-from lcons_tasks.experiments.engine._sequences import ACCURACY, CHOSEN, EXACT, rejected_gold, shared_work
-from lcons_tasks.report._answer_columns import PREDICTIONS
-from lcons_tasks.report._document import Claims
 
 needs_conll2000 = pytest.mark.skipif(find("conll2000") is None, reason="needs CoNLL-2000")
 
@@ -59,10 +52,6 @@ def quick_run(stages, tmp_path_factory):
     return record, folder, write_run(folder, EXPERIMENT, QUICK, record, stages)
 
 
-def silent(share, what):
-    """Nobody is told."""
-
-
 def test_the_first_subset_is_a_prefix_of_train_and_of_dev(corpus):
     train, dev = subset(corpus, 0.1)
     assert train == corpus.train[:21]
@@ -92,38 +81,12 @@ def test_conll2000_is_divided_as_in_the_paper():
     assert train[0] == corpus.train[0]
 
 
-@pytest.mark.parametrize(
-    "text", ["pos:2", "pos:3", "existence:2", "ngram:2", "ngram:3", "punctuation:2", "counts"]
-)
-def test_every_feature_can_be_learned(corpus, text):
-    sentences = corpus.train[:30]
-    constraint = learn(recipe(text), sentences, seed=1)
-    assert isinstance(constraint, LearnedConstraint)
-    assert constraint.provenance["training_accuracy"] > 0.7
-    assert set(constraint.feature.labels) == {label for s in sentences for label in s.labels}
-    assert Recipe.from_dict(constraint.provenance["recipe"]) == replace(recipe(text), seed=1)
-
-
-@pytest.mark.parametrize("text", ["colour:3", "pos:x", "", "counts:3", "pos:3:some"])
-def test_an_unknown_constraint_is_refused_in_one_sentence(text):
-    with pytest.raises(InvalidInput, match="existence"):
-        recipe(text)
-
-
 def test_held_out_gold_with_unknown_labels_is_left_out_and_counted(corpus):
     constraint = learn(recipe("pos:2"), corpus.train[:5], seed=1)
     known = set(constraint.feature.labels)
     found = rejected_gold(constraint, corpus.dev)
     assert found["unknown"] == sum(not known.issuperset(s.labels) for s in corpus.dev) > 0
     assert 0 < found["parts"] < found["sentences"] <= 100
-
-
-def test_the_default_stands_unless_dev_speaks_clearly_against_it():
-    default, other = np.full(100, 18), np.full(100, 18)
-    other[:2] = 20, 17
-    assert choose([default, other], default=0) == 0
-    assert choose([default, default + 1], default=0) == 1
-    assert choose([[5], [9]], default=0) == 0
 
 
 def test_rows_are_those_of_the_decoders_asked_for():
@@ -138,16 +101,14 @@ def test_rows_are_those_of_the_decoders_asked_for():
 def test_the_full_table_covers_the_paper():
     options = Options.start(True, "conll2000")
     cells = EXPERIMENT.cells(options)
-    assert {cell.ratio for cell in cells} == set(paper.RATIOS)
-    assert set(paper.ACCURACY) <= {row.name for row in cells[0].rows}
+    assert {cell.ratio for cell in cells} == set(PAPER["ratios"])
+    assert set(PAPER["accuracy"]) <= {row.name for row in cells[0].rows}
     assert len(options.seeds) >= 2
     # All of the data is one subset, whatever its kind; the second base model is on the first kind only.
     assert {(c.subset, c.base.name) for c in cells if c.ratio == 1} == {
         ("first", "bilstm"),
         ("first", "bilstm+pos"),
     }
-    work = shared_work(cells)
-    assert len({piece.name for piece in work}) == len(work)
     assert [cell.name for cell in cells if cell.first] == ["bilstm-first-1%-seed1"]
 
 
@@ -159,13 +120,6 @@ def test_the_base_model_of_the_table_reads_words_only(name, corpus):
     assert model.columns == ()
     for x in ({"word": words}, {"word": words, "pos": other_tags}):
         assert (model.scores([x]).emission == model.scores([corpus.test[0].x]).emission).all()
-
-
-def test_a_cell_asked_for_twice_is_filled_once():
-    assert Options(seeds=(1, 1), ratios=(0.5, 0.5)).seeds == (1,)
-    assert len(EXPERIMENT.cells(Options(seeds=(1, 1), subsets=("first", "nested")))) == 1
-    both = Options(ratios=(0.5,), subsets=("first", "nested"), seeds=(1,), bases=("linear", "linear+pos"))
-    assert len(EXPERIMENT.cells(both)) == 4
 
 
 def test_a_decoder_without_a_constraint_to_use_is_refused():
@@ -182,7 +136,7 @@ def test_only_rows_under_local_constraints_can_be_chosen():
 
 def test_tuned_settings_are_those_that_dev_chose():
     by_ratio = tuned_settings()["conll2000"]["bilstm"]
-    assert set(map(float, by_ratio)) == set(paper.RATIOS)
+    assert set(map(float, by_ratio)) == set(PAPER["ratios"])
     for ratio, found in by_ratio.items():
         assert len(found["grid"]) == 8
         best = max(trial["dev"] for trial in found["grid"])
@@ -204,50 +158,12 @@ def test_constraints_help_on_the_bundled_corpus(stages):
         assert record.mean(row, ACCURACY) > exact + 1
 
 
-def test_a_run_writes_what_it_found(quick_run, corpus):
-    _, folder, document = quick_run
-    results = json.loads((folder / "results.json").read_text())
-    assert results["corpus"]["name"] == document.corpus == "bundled"
-    (cell,) = results["cells"]
-    row = cell["rows"][CHOSEN]
-    predicted = list(read_columns(folder / "predictions/linear-first-25%-seed1.txt", PREDICTIONS))
-    assert [s.words for s in predicted] == [s.words for s in corpus.test]
-    assert [s.columns["gold"] for s in predicted] == [s.labels for s in corpus.test]
-    right = [a == b for s in predicted for a, b in zip(s.columns["gold"], s.labels, strict=True)]
-    assert 100 * np.mean(right) == pytest.approx(row["test"])
-    assert load(folder / "constraints/first-25%-seed1/pos-3.json").feature.n == 3
-    assert cell["parameters"]["trained"] > 1000
-    assert cell["constraints"]["pos-3"]["parameters"] < 3000
-    for name in ("report.md", "report.html", "document.json", "counts.npz"):
-        assert (folder / name).stat().st_size > 0, name
-
-
-def test_the_record_of_a_run_is_in_its_results_and_counts(quick_run):
-    record, folder, _ = quick_run
-    again = Record.load(folder, "results.json")
-    assert again.long == record.long
-    for measure in (ACCURACY, "chunk f1"):
-        assert again.gain(CHOSEN, EXACT, measure) == record.gain(CHOSEN, EXACT, measure)
-
-
-def test_the_headline_is_the_chunk_f1_of_what_dev_chose(quick_run):
-    record, _, document = quick_run
-    head = document.headline
-    assert head.measure == "chunk F1, linear trained on 25% (52 sentences)"
-    assert head.without.values == record.values(EXACT, "chunk f1")
-    assert head.within.values == record.values(CHOSEN, "chunk f1")
-    assert head.gain == record.gain(CHOSEN, EXACT, "chunk f1")
-    assert head.gain.mean == pytest.approx(head.within.mean - head.without.mean)
-    assert "reads only words" in document.compared
-    assert "constraints that read POS tags" in document.compared
-
-
 def test_the_tagger_of_a_run_gives_its_predictions(quick_run, corpus, stages):
     _, folder, _ = quick_run
     tagger = load_constrained_tagger(folder / "tagger")
     found = [answer.y for answer in tagger.tag([sentence.x for sentence in corpus.test[:20]])]
     (cell,) = EXPERIMENT.cells(QUICK)
-    assert [tuple(y) for y in found] == answers(cell, stages, silent).texts[CHOSEN][:20]
+    assert [tuple(y) for y in found] == cell.answers(stages).texts[CHOSEN][:20]
 
 
 def test_a_rerun_gives_the_same_bytes(quick_run, tmp_path):
@@ -266,18 +182,6 @@ def test_a_second_run_into_a_folder_leaves_nothing_of_the_first(quick_run, stage
     write_run(tmp_path, EXPERIMENT, other, run(EXPERIMENT, other, stages, jobs=1), stages)
     assert list((tmp_path / "constraints").rglob("*.json")) == []
     assert json.loads((tmp_path / "results.json").read_text())["options"]["decoders"] == ["search"]
-
-
-def test_tuning_scores_the_papers_grid_on_dev(stages, monkeypatch):
-    monkeypatch.setattr(tuning, "RATES", (0.01, 0.05))
-    monkeypatch.setattr(tuning, "DECAYS", (1e-5,))
-    monkeypatch.setattr(
-        tuning, "BaseModel", lambda name, settings: BaseModel(name, (*settings, ("epochs", 10)))
-    )
-    found = tuning.tune("bundled", (0.1,), stages, jobs=1)["bundled"]["bilstm"]["0.1"]
-    assert [trial["learning_rate"] for trial in found["grid"]] == [0.01, 0.05]
-    best = max(found["grid"], key=lambda trial: trial["dev"])
-    assert found["chosen"] == {"learning_rate": best["learning_rate"], "decay": 1e-5}
 
 
 def made_cell(ratio, right):
@@ -304,23 +208,9 @@ def test_claims_of_the_paper_are_held_against_our_figures():
     )
 
 
-def test_the_paper_stands_beside_our_figures_on_its_own_corpus_only(quick_run):
-    _, folder, document = quick_run
-    assert "paper's best row" not in (folder / "report.md").read_text()
-    assert not [b for section in document.sections for b in section.blocks if isinstance(b, Claims)]
-
-
 def test_the_rule_behind_a_change_forbids_what_was_changed(corpus, stages):
     sentence = corpus.test[0]
     constraint = learn(SOFT[1], corpus.train, seed=1)
     before = ["B-VP"] * len(sentence)
     (found,) = examples([sentence], [before], [sentence.labels], {"pos-2": constraint})
-    assert found.gain > 0
-    assert found.rule.startswith("forbidden: ")
-    assert "B-VP" in found.rule
-    assert "< 0, so it is forbidden" in found.why
-
-
-def test_unchanged_sentences_are_no_examples(corpus):
-    labels = [sentence.labels for sentence in corpus.test]
-    assert examples(corpus.test, labels, labels, {}) == []
+    assert "B-VP" in found["rule"]

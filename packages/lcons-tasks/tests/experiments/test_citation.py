@@ -1,21 +1,17 @@
 """The citation experiment: tokens and fields, splits, rows, gains, claims, and a whole run."""
 
-import json
 from dataclasses import replace
 from itertools import groupby
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from lcons_core import load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.apps.references import parse
-from lcons_tasks.data import CORA_FIELDS, Reference, Segment, find, read_columns
+from lcons_tasks.data import find
+from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment
 from lcons_tasks.data.text._clues import CLUE
-from lcons_tasks.experiments.citation import _paper as paper
-from lcons_tasks.experiments.citation._answers import F1, answers
 from lcons_tasks.experiments.citation._constraints import (
     ALL,
     DECODERS,
@@ -25,18 +21,14 @@ from lcons_tasks.experiments.citation._constraints import (
     rows_of,
 )
 from lcons_tasks.experiments.citation._corpus import label_tokens, load_corpus, split
-from lcons_tasks.experiments.citation._experiment import CURVE_ROWS, EXPERIMENT, Options, claims
+from lcons_tasks.experiments.citation._experiment import CURVE_ROWS, EXPERIMENT, Options, claims, stated
 from lcons_tasks.experiments.citation._model import BASES
 from lcons_tasks.experiments.engine._choice import choose_weights
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import learn
 from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT
 from lcons_tasks.experiments.engine._run import run, write_run
-from lcons_tasks.experiments.engine._sequences import ACCURACY, CHOSEN, EXACT, shared_work
-from lcons_tasks.report._answer_columns import PREDICTIONS
-from lcons_tasks.report._chart import to_svg
-from lcons_tasks.report._document import Curve
-from lcons_tasks.stats import runs_as_iob2
 
 needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
 
@@ -59,10 +51,6 @@ def quick_run(stages, tmp_path_factory):
     record = run(EXPERIMENT, QUICK, stages, jobs=1)
     folder = tmp_path_factory.mktemp("run")
     return record, folder, write_run(folder, EXPERIMENT, QUICK, record, stages)
-
-
-def silent(share, what):
-    """Nobody is told."""
 
 
 def test_text_outside_any_field_belongs_to_the_field_before_and_at_the_start_to_the_first():
@@ -97,7 +85,7 @@ def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatc
         def tags_many(self, texts):
             return [["NNP"] * len(words) for words in texts]
 
-    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", lambda progress: Tagger())
+    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", lambda _: Tagger())
     first = load_corpus(str(path), stages)
     assert first.tagger == "a tagger"
     monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", None)
@@ -147,20 +135,6 @@ def test_every_row_has_a_name_of_its_own_and_soft_ones_a_default_weight():
     assert set(SCALES) == set(BASES)
 
 
-def test_c1_to_c3_combine_what_the_paper_says():
-    rows = {row.name: {recipe.name for recipe in row.recipes} for row in rows_of()}
-    assert rows["C1 search"] == {"existence-1", "ngram-3"}
-    assert rows["C2 search"] == {"existence-1", "ngram-3", "pos-2"}
-    assert rows["C3 search"] == {
-        "existence-1",
-        "counts",
-        "ngram-2",
-        "ngram-3",
-        "pos-2",
-        "punctuation-2",
-    }
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -187,8 +161,6 @@ def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
     curve = [cell for cell in cells if cell.size is not None]
     assert len(curve) == 4
     assert {tuple(row.name for row in cell.rows) for cell in curve} == {CURVE_ROWS}
-    names = [piece.name for piece in shared_work(cells)]
-    assert len(set(names)) == len(names)
 
 
 def test_weights_stay_unless_dev_speaks_clearly_against_them():
@@ -201,19 +173,13 @@ def test_weights_stay_unless_dev_speaks_clearly_against_them():
     assert choose_weights(lambda weights: target.get(weights, [1, 1, 1]), (1.0, 1.0)) == (4.0, 0.0)
 
 
-def test_sizes_of_the_usual_curve_that_a_corpus_does_not_have_are_left_out():
-    assert {cell.size for cell in EXPERIMENT.cells(Options(sizes=(20, 100)))} == {None, 20, 100}
-    sizes = {cell.size for cell in EXPERIMENT.cells(Options.start(True, "bundled"))}
-    assert sizes == {None, 5, 10, 20, 50, 100}
-
-
 def test_a_run_fills_every_row_of_every_split(quick_run, corpus, stages):
     record, _, _ = quick_run
     assert [(cell.at["seed"], cell.at["size"]) for cell in record.cells] == [(1, None), (1, 20)]
     for cell, own in zip(EXPERIMENT.cells(QUICK), record.cells, strict=True):
         assert list(own.rows) == [row.name for row in cell.rows] + [CHOSEN]
         gold = [corpus.references[i].labels for i in own.units]
-        found = answers(cell, stages, silent).texts
+        found = cell.answers(stages).texts
         for name, figures in own.rows.items():
             right = [
                 a == b for y, z in zip(gold, found[name], strict=True) for a, b in zip(y, z, strict=True)
@@ -227,48 +193,6 @@ def test_constraints_help_the_word_model_on_the_bundled_corpus(quick_run):
     assert whole.gain("soft windows+pos", EXACT, ACCURACY).mean > 3
 
 
-def test_the_folder_holds_what_the_report_promises(quick_run):
-    record, folder, document = quick_run
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert results["task"] == "citation"
-    assert len(results["cells"]) == len(record.cells)
-    report = (folder / "report.md").read_text(encoding="utf-8")
-    assert "duality gap" in report
-    assert "With fewer training references" in report
-    ElementTree.fromstring((folder / "curve.svg").read_text(encoding="utf-8"))
-    sentences = list(read_columns(folder / "predictions/words-brief-187-split1.txt", PREDICTIONS))
-    assert len(sentences) == len(record.first.units)
-    kept = load(folder / "constraints/187-split1/pos-2-all-soft.json")
-    assert kept.feature.n == 2
-    named = {file for s in document.sections for b in s.blocks for file in getattr(b, "files", ())}
-    assert named == {p.relative_to(folder).as_posix() for p in (folder / "constraints").rglob("*.json")}
-
-
-def test_the_headline_is_the_field_f1_of_what_dev_chose(quick_run):
-    record, _, document = quick_run
-    whole = record.where(size=None)
-    assert document.headline.measure == "field F1, words-brief, 187 references"
-    assert document.headline.within.values == whole.values(CHOSEN, F1)
-    assert document.headline.gain == whole.gain(CHOSEN, EXACT, F1)
-    assert "reads only words" in document.compared
-
-
-def test_several_base_models_stand_side_by_side(quick_run):
-    record, _, document = quick_run
-    title = "Base models side by side"
-    assert title not in [section.title for section in document.sections if section.blocks]
-    cells = tuple(replace(cell, at={**cell.at, "base": "reference"}) for cell in record.cells)
-    options = replace(QUICK, bases=("words-brief", "reference"))
-    both = EXPERIMENT.document(options, Record((*record.cells, *cells), record.facts))
-    [blocks] = [section.blocks for section in both.sections if section.title == title]
-    assert [block.columns for block in blocks] == [("decoder", "words-brief", "reference")] * 4
-    _, accuracy, _, gains = ({row[0]: row[1:] for row in block.rows} for block in blocks)
-    assert [figure.paper for figure in accuracy[EXACT]] == [86.2, None]
-    assert accuracy[EXACT][0].values == record.where(size=None).values(EXACT, ACCURACY)
-    assert EXACT not in gains
-    assert gains[CHOSEN] == (record.where(size=None).gain(CHOSEN, EXACT, ACCURACY),) * 2
-
-
 def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corpus, stages):
     record, folder, _ = quick_run
     parser = load_constrained_tagger(folder / "parser")
@@ -278,7 +202,7 @@ def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corp
         2 * weight for weight in default_weights(row, "words-brief")
     ]
     xs = [corpus.references[i].x for i in record.first.units]
-    exact = answers(EXPERIMENT.cells(QUICK)[0], stages, silent).texts[EXACT]
+    exact = EXPERIMENT.cells(QUICK)[0].answers(stages).texts[EXACT]
     assert [tuple(answer.y) for answer in parser.alone.tag(xs)] == exact
     line = " ".join(xs[0]["word"])
     (parsed,) = parse(parser, [line])
@@ -301,19 +225,12 @@ def test_a_gain_counts_each_reference_once_with_all_its_splits(corpus):
 
 
 def test_the_papers_figures_are_given_for_its_rows_only():
-    assert paper.figure("words", "C3 search") == 90.6
-    assert paper.figure("words", "punctuation search K=8") == 90.3
-    assert paper.figure("words", "pos search K=8") is None
-    assert paper.figure("words+pos", "pos+punctuation search") == 93.8
-    assert paper.figure("reference", "exact") is None
-    assert paper.figure("words", "designed search") == 92.5
-
-
-def test_claims_are_checked_on_figures(quick_run):
-    found = claims(quick_run[0].where(size=None))
-    texts = [claim.text for claim in found]
-    assert any("the combination, soft," in text for text in texts)
-    assert not any("every constrained search" in text for text in texts)
+    assert stated("C3 search", ACCURACY, {"base": "words"}) == 90.6
+    assert stated("punctuation search K=8", ACCURACY, {"base": "words"}) == 90.3
+    assert stated("pos search K=8", ACCURACY, {"base": "words"}) is None
+    assert stated("pos+punctuation search", ACCURACY, {"base": "words+pos"}) == 93.8
+    assert stated("exact", ACCURACY, {"base": "reference"}) is None
+    assert stated("designed search", ACCURACY, {"base": "words"}) == 92.5
 
 
 def test_the_papers_claims_are_about_its_rows():
@@ -338,16 +255,3 @@ def test_the_papers_claims_are_about_its_rows():
         "(not in the paper) learned constraints, some on a list of clue words, reach the hand-crafted 92.5"
     )
     assert (found[reached].held, found[reached].figures) == (True, "93.00")
-
-
-def test_a_chart_tells_its_figures_and_escapes_names():
-    chart = to_svg(Curve("A < B", "references", "accuracy", {"x & y": {5: 60.0, 300: 90.0}, "z": {5: 61.0}}))
-    root = ElementTree.fromstring(chart)
-    assert "x & y: 5 references 60.0, 300 references 90.0" in next(
-        part.text for part in root if part.tag.endswith("desc")
-    )
-
-
-def test_runs_are_chunks():
-    assert runs_as_iob2([]) == []
-    assert runs_as_iob2(["a", "b", "b", "a"]) == ["B-a", "B-b", "I-b", "B-a"]

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core.features import Scope
-from lcons_decode import ChainScores, Hard, beam_search, constrained_viterbi, decode_global
-from lcons_decode._result import Status
-from lcons_decode.chains._brute import brute
-from lcons_tasks.data import CORA_FIELDS
+from lcons_decode import ChainScores, Hard, Status, beam_search, brute, constrained_viterbi, decode_global
+from lcons_tasks.data._references import CORA_FIELDS
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.experiments.citation._constraints import designed
 

@@ -7,14 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lcons_core import load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode import RelationRules, RelationScores, decode_relations
 from lcons_decode._relations import relation_ids
-from lcons_tasks.data import MalformedCorpus, Relation, RelationSentence, find
+from lcons_tasks.data import MalformedCorpus, find
 from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Passage
+from lcons_tasks.data._roth_yih import Relation, RelationSentence
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.engine._run import run, write_run
 from lcons_tasks.experiments.entity_relation._answers import (
     DESIGNED,
@@ -25,16 +24,12 @@ from lcons_tasks.experiments.entity_relation._answers import (
     TABLE,
     WITHIN,
     WITHOUT,
-    C,
     answers,
-    constraints,
-    parts,
     row_of,
 )
 from lcons_tasks.experiments.entity_relation._constraints import (
     certificates,
     combination_counts,
-    combinations,
     designed,
     designed_rules,
     learned,
@@ -53,7 +48,6 @@ from lcons_tasks.models._relation_model import load_model, rules_of
 from lcons_tasks.models._relation_svm import encode_passages, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
-from lcons_tasks.stats import bootstrap_f1
 
 QUICK = Options("bundled", ("1",), (0.3,), (2.0**-5,), passes=3)
 needs_conll04 = pytest.mark.skipif(find("conll04") is None, reason="Roth and Yih's corpus is not at hand")
@@ -209,13 +203,6 @@ def test_a_pair_related_in_both_directions_is_one_pair_and_the_only_witness(corp
     assert (found.only_a, found.only_b) == (1, 0)
     assert found.witnesses_a == ({"relation": "LocatedAt", "reverse": "LocatedAt"},)
     assert all(one.equal for one in certificates(learned(passages, 2)).values())
-
-
-def test_combinations_are_counted_in_pairs_of_candidates():
-    one = example({(0, 1): "LiveIn"})
-    assert combinations([one], "source-relation") == [[("Person", "LiveIn"), ("Location", "NoRel")]]
-    assert combinations([one], "relation-relation") == [[("LiveIn", "NoRel"), ("NoRel", "LiveIn")]]
-    assert support([example({})], "relation-relation") == {("NoRel", "NoRel"): 1}
 
 
 # Features, model and training
@@ -377,27 +364,13 @@ def test_what_passages_add_to_a_gain_sums_to_above_zero_iff_f1_is_larger():
         assert np.sign(gains_over(ours, theirs).sum().round(12)) == np.sign(round(better, 9))
 
 
-def test_the_interval_of_f1_draws_sentences():
-    better, worse = [[[1, 1, 1], [1, 1, 1]]], [[[1, 1, 1], [0, 0, 1]]]
-    found = bootstrap_f1(better, worse)
-    assert found.mean == pytest.approx(100 - 200 / 3)
-    assert found.low == 0.0
-    assert found.high == 100.0
-    assert bootstrap_f1(better, better).high == 0.0
-    assert str(found) == str(bootstrap_f1(better, worse))
-
-
 # The run
-
-
-def silent(share, what):
-    """Nobody is told."""
 
 
 def test_the_grid_is_whole_and_learned_is_designed_where_sets_are_equal(finished):
     record, stages, _, _ = finished
     whole = record.first
-    found = answers(EXPERIMENT.cells(QUICK)[0], stages, silent).answers
+    found = answers(EXPERIMENT.cells(QUICK)[0], stages).answers
     alone = {row_of(name, name) for name in (LEARNED_ALL, TABLE, PENALTIES)}
     assert set(found) == {*(row_of(*sets) for sets in product(SETS, SETS)), *alone}
     assert found[row_of(TABLE, TABLE)] == found[WITHIN]
@@ -408,33 +381,6 @@ def test_the_grid_is_whole_and_learned_is_designed_where_sets_are_equal(finished
         assert found[row_of(*sets)] == found[row_of(*other)]
     assert whole.facts["differ"][LEARNED] == 0
     assert whole.facts["broken"]["pairs"] > 0
-
-
-def test_a_run_leaves_everything_behind(finished):
-    record, stages, folder, document = finished
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert results["task"] == "er"
-    assert len(results["cells"]) == 2
-    report = (folder / "report.md").read_text(encoding="utf-8")
-    for words in (
-        "24 + 24 + 36 combinations",
-        "## relation-relation, learned from split 1",
-        "## What constraints add",
-    ):
-        assert words in report
-    assert "| learned" in report
-    names = {path.stem for path in (folder / "constraints/split-1-100percent/learned").iterdir()}
-    assert names == {"source-relation", "relation-target", "relation-relation"}
-    loaded = load(folder / "constraints/split-1-30percent/learned/source-relation.json")
-    whole, small = EXPERIMENT.cells(QUICK)
-    assert loaded == constraints(small, LEARNED, stages)["source-relation"]
-    lines = (folder / "predictions/split-1-100percent.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == len(record.first.units) == len(parts(whole).test)
-    found = answers(whole, stages, silent).answers[WITHIN]
-    assert json.loads(lines[0])["with learned constraints"]["entities"] == list(found[0][0])
-    assert (folder / "curve.svg").is_file()
-    named = {file for s in document.sections for b in s.blocks for file in getattr(b, "files", ())}
-    assert named == {p.relative_to(folder).as_posix() for p in (folder / "constraints").rglob("*.json")}
 
 
 def test_a_rerun_reads_what_is_kept_and_gives_the_same_bytes(finished, tmp_path):
@@ -459,13 +405,6 @@ def test_the_interval_of_a_gain_is_over_all_tested_sentences(finished):
     assert "1 of 1" in told[0].figures
 
 
-def test_the_record_of_a_run_is_in_its_results_and_counts(finished):
-    record, _, folder, _ = finished
-    again = Record.load(folder, "results.json").where(share=1.0)
-    own = record.where(share=1.0)
-    assert again.gain(WITHIN, WITHOUT, "entity f1") == own.gain(WITHIN, WITHOUT, "entity f1")
-
-
 def test_examples_name_the_combination_that_was_forbidden():
     one = example({(0, 1): "LiveIn"})
     before = (("Person", "Organization"), {(0, 1): "LiveIn"})
@@ -475,13 +414,6 @@ def test_examples_name_the_combination_that_was_forbidden():
     assert shown["before"] == ["B-Person", "O", "O", "B-Organization"]
     assert shown["links_before"] == links(one.passage, before) == [(0, 3, "LiveIn")]
     assert "< 0, so it is forbidden" in shown["why"]
-
-
-def test_the_curve_is_on_seeded_splits_only():
-    cells = EXPERIMENT.cells(Options("bundled", ("1", "spert"), (0.05, 1.0), (0.1, 0.2, C)))
-    assert [(cell.split, cell.share) for cell in cells] == [("1", 1.0), ("spert", 1.0), ("1", 0.05)]
-    assert len(cells[0].grid) == 3
-    assert len(cells[2].grid) == 1
 
 
 # Roth and Yih's corpus

@@ -1,159 +1,111 @@
-"""Stages are kept by their inputs and by versions, jobs run in order with progress, and records, of which
+"""Stages are kept by their inputs and by versions, work runs in order with progress, and records, of which
 tables, gains, curves and claims are made."""
 
 import os
 import signal
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import LconsError
 from lcons_tasks.experiments import EXPERIMENTS
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine import _kept
-from lcons_tasks.experiments.engine._blocks import Statement
-from lcons_tasks.experiments.engine._experiment import RunOptions, flag, option
-from lcons_tasks.experiments.engine._jobs import Event, run_phase
-from lcons_tasks.experiments.engine._kept import Stages, stage_key
+from lcons_tasks.experiments.engine._experiment import RunOptions
+from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._run import in_parallel
 from lcons_tasks.stats import bootstrap_f1, paired_bootstrap
 
 
-class Counting:
-    """Makes a stage's file and counts how often."""
+def kept(stages: Stages, made: list[int], **inputs):
+    """The stage of these inputs; `made` grows where it is made."""
 
-    made = 0
+    def make() -> np.ndarray:
+        made.append(len(made))
+        return np.array(made)
 
-    def make(self, folder: Path) -> None:
-        self.made += 1
-        (folder / "value").write_text(str(self.made))
-
-    def keep(self, stages: Stages, **inputs) -> str:
-        return stages.keep("stage", inputs, self.make, lambda folder: (folder / "value").read_text())
+    return stages.keep("stage", inputs, make).tolist()
 
 
-def test_a_stage_is_made_once_for_the_same_inputs(tmp_path):
-    stages, counting = Stages(tmp_path), Counting()
-    assert [counting.keep(stages, seed=1), counting.keep(stages, seed=1)] == ["1", "1"]
-    assert counting.keep(stages, seed=2) == "2"
-
-
-@pytest.mark.parametrize(
-    "alter",
-    [
-        lambda folder: (folder / "value").write_text("7"),
-        lambda folder: (folder / "more").write_text("7"),
-        lambda folder: (folder / "digests.json").write_text("{}"),
-        lambda folder: (folder / "digests.json").unlink(),
-    ],
-    ids=["another digit", "another file", "no digests", "digests gone"],
-)
-def test_an_altered_stage_is_made_again(alter, tmp_path):
-    stages, counting = Stages(tmp_path), Counting()
-    counting.keep(stages, seed=1)
-    (folder,) = tmp_path.iterdir()
-    alter(folder)
-    assert counting.keep(stages, seed=1) == "2"
-    assert counting.keep(stages, seed=1) == "2"
-
-
-def test_another_version_makes_a_stage_again(tmp_path, monkeypatch):
-    stages, counting = Stages(tmp_path), Counting()
-    counting.keep(stages, seed=1)
+def test_a_stage_is_made_once_for_the_same_inputs_and_versions(tmp_path, monkeypatch):
+    stages, made = Stages(tmp_path), []
+    assert [kept(stages, made, seed=1), kept(stages, made, seed=1)] == [[0], [0]]
+    assert kept(stages, made, seed=2) == [0, 1]
     monkeypatch.setattr(_kept, "library_versions", lambda: {"lcons-tasks": "another"})
-    assert counting.keep(stages, seed=1) == "2"
+    assert kept(stages, made, seed=1) == [0, 1, 2]
 
 
-def test_keys_depend_on_name_inputs_and_module():
-    modules = ["lcons_tasks.stats", "lcons_tasks.data._sentence"]
-    keys = {stage_key(name, {"seed": s}, module) for name in "ab" for s in (1, 2) for module in modules}
-    assert len(keys) == 8
+@pytest.mark.parametrize("content", [b"", b"no pickle", None])
+def test_a_damaged_stage_is_made_again(content, tmp_path):
+    stages, made = Stages(tmp_path), []
+    kept(stages, made, seed=1)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-3] if content is None else content)
+    assert [kept(stages, made, seed=1), kept(stages, made, seed=1)] == [[0, 1], [0, 1]]
 
 
-def test_a_damaged_stage_is_made_again(tmp_path):
-    stages, counting = Stages(tmp_path), Counting()
-    counting.keep(stages, seed=1)
-    for file in tmp_path.glob("*/value"):
-        file.unlink()
-    assert counting.keep(stages, seed=1) == "2"
-
-
-def test_of_two_that_make_the_same_stage_the_first_stays(tmp_path):
-    stages, counting = Stages(tmp_path), Counting()
-
-    def slow(folder: Path) -> None:
-        counting.keep(stages, seed=1)
-        (folder / "value").write_text("late")
-
-    read = lambda folder: (folder / "value").read_text()  # noqa: E731
-    assert stages.keep("stage", {"seed": 1}, slow, read) == "1"
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_an_interrupted_stage_leaves_nothing_and_is_made_again(tmp_path):
-    stages, counting = Stages(tmp_path), Counting()
-
-    def interrupted(folder: Path) -> None:
-        (folder / "value").write_text("half")
+def test_an_interrupted_stage_leaves_nothing(tmp_path):
+    def interrupted():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stages.keep("stage", {"seed": 1}, interrupted, lambda folder: None)
+        Stages(tmp_path).keep("stage", {"seed": 1}, interrupted)
     assert list(tmp_path.iterdir()) == []
-    assert counting.keep(stages, seed=1) == "1"
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(LconsError, match="LCONS_CACHE_DIR"):
-        Counting().keep(Stages(tmp_path / "file"), seed=1)
+    with pytest.raises(LconsError):
+        kept(Stages(tmp_path / "file"), [], seed=1)
+
+
+def test_nobody_else_may_write_into_the_folder_of_stages(tmp_path, monkeypatch):
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path))
+    (tmp_path / "stages").mkdir(mode=0o777)
+    assert Stages.of_user().folder.stat().st_mode & 0o077 == 0
 
 
 @pytest.fixture
-def square():
+def squares():
     """Made inside a function, so that it reaches other processes by value: they cannot import this module."""
 
-    def run(piece: int, tell) -> int:
-        tell(0.5, f"squaring {piece}")
-        if piece < 0:
-            raise ValueError("a negative piece")
-        return piece * piece
+    def square(number: int) -> int:
+        if number < 0:
+            raise ValueError("a negative number")
+        return number * number
 
-    return run
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_results_come_in_order_and_every_piece_reports(jobs, square):
-    heard: list[tuple[str, Event]] = []
-    report = lambda phase, names, event: heard.append((f"{phase} {names[event.index]}", event))  # noqa: E731
-    assert run_phase("squares", square, [3, 1, 2], ["x", "y", "z"], jobs, report) == [9, 1, 4]
-    for index, piece in enumerate([3, 1, 2]):
-        events = [(event.share, event.what) for name, event in heard if name == f"squares {'xyz'[index]}"]
-        # Pieces of other processes are reported when they are done.
-        assert events == [(0.5, f"squaring {piece}")] * (jobs == 1) + [(1.0, "done")]
+    return lambda *numbers: [(str(number), partial(square, number)) for number in numbers]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_of_a_piece_reaches_the_caller(jobs, square):
+def test_results_come_in_order_and_every_piece_is_reported(jobs, squares):
+    events = []
+    assert in_parallel("squares", squares(3, 1, 2), jobs, lambda *event: events.append(event)) == [9, 1, 4]
+    assert [(phase, done, total) for phase, done, total, _ in events] == [
+        ("squares", k, 3) for k in (1, 2, 3)
+    ]
+    assert sorted(piece for *_, piece in events) == ["1", "2", "3"]
+
+
+def test_an_error_of_a_piece_reaches_the_caller(squares):
     with pytest.raises(ValueError, match="negative"):
-        run_phase("squares", square, [1, -1], "xy", jobs)
+        in_parallel("squares", squares(1, -1), 2)
 
 
-def test_a_process_that_is_killed_is_one_sentence():
-    def killed(piece, tell):
+def test_a_process_that_is_killed_is_an_error():
+    def killed():
         os.kill(os.getpid(), signal.SIGKILL)
 
-    with pytest.raises(LconsError, match=r"a process ended early.*finished stages are kept"):
-        run_phase("killed", killed, [1, 2], "xy", 2)
+    with pytest.raises(LconsError):
+        in_parallel("killed", [("x", killed), ("y", killed)], 2)
 
 
-def test_the_backend_of_joblib_is_used(square):
+def test_the_backend_of_joblib_is_used():
     with parallel_config(backend="threading", n_jobs=2):
-        process = run_phase("here", lambda piece, tell: os.getpid(), [1, 2, 3], "xyz", 2)
-    assert process == [os.getpid()] * 3
+        assert in_parallel("here", [("x", os.getpid), ("y", os.getpid)], 2) == [os.getpid()] * 2
 
 
 def cell(name, rows, units=(), **at):
@@ -218,13 +170,13 @@ def test_f1_gains_leave_out_units_that_count_nothing():
 def test_tables_gains_and_curves_are_blocks_of_a_document():
     groups = {"10%": RECORD.where(ratio=0.1), "100%": RECORD.where(ratio=1.0)}
     table = blocks.by_group(
-        "Accuracy", groups, "accuracy", paper=lambda row, group: 80.0 if row == "b" else None
+        "Accuracy", groups, "accuracy", paper=lambda row, measure, at: 80.0 if row == "b" else None
     )
     assert table.columns == ("decoder", "10%", "100%")
     assert [row[0] for row in table.rows] == ["a", "b"]
     assert table.rows[1][1].paper == 80.0
-    gains = blocks.gains(groups, [("b", "a"), ("c", "a")], "accuracy")
-    assert [(gain.what, gain.where) for gain in gains] == [("b over a", "10%"), ("b over a", "100%")]
+    gains = blocks.gains("Gains", groups, [("b", "a"), ("c", "a")], "accuracy")
+    assert [(gain.what, gain.where) for gain in gains.gains] == [("b over a", "10%"), ("b over a", "100%")]
     size = lambda cell: 100 * cell.at["ratio"]  # noqa: E731
     curve = blocks.curve("Curve", "data", "accuracy", RECORD, size, {"ours": "b", "none": "c"}, "accuracy")
     assert curve.lines == {"ours": {10.0: 81.25, 100.0: 62.5}}
@@ -232,16 +184,30 @@ def test_tables_gains_and_curves_are_blocks_of_a_document():
 
 
 def test_claims_are_data_that_are_held_against_a_record():
+    _ten, _none = {"ratio": 0.1}, {"ratio": 0.5}
     statements = [
-        Statement("b beats a", ("b",), "accuracy", "a", above=0.0),
-        Statement("b beats a at 10%", ("b",), "accuracy", "a", above=0.0, at={"ratio": 0.1}),
-        Statement("b gains 99", ("b",), "accuracy", "a", least=99.0),
-        Statement("b reaches 60", ("b",), "accuracy", least=60.0),
-        Statement("b does not help", ("b",), "accuracy", "a", no_clear_gain=True),
-        Statement("of rows that are not there", ("c",), "accuracy", "a"),
-        Statement("of cells that are not there", ("b",), "accuracy", "a", at={"ratio": 0.5}),
+        {"text": "b beats a", "rows": ["b"], "measure": "accuracy", "over": "a", "above": 0.0},
+        {
+            "text": "b beats a at 10%",
+            "rows": ["b"],
+            "measure": "accuracy",
+            "over": "a",
+            "above": 0.0,
+            "at": {"ratio": 0.1},
+        },
+        {"text": "b gains 99", "rows": ["b"], "measure": "accuracy", "over": "a", "least": 99.0},
+        {"text": "b reaches 60", "rows": ["b"], "measure": "accuracy", "least": 60.0},
+        {"text": "b does not help", "rows": ["b"], "measure": "accuracy", "over": "a", "no_clear_gain": True},
+        {"text": "of rows that are not there", "rows": ["c"], "measure": "accuracy", "over": "a"},
+        {
+            "text": "of cells that are not there",
+            "rows": ["b"],
+            "measure": "accuracy",
+            "over": "a",
+            "at": {"ratio": 0.5},
+        },
     ]
-    found = blocks.check(RECORD, statements, "ratio", blocks.percent)
+    found = blocks.check(RECORD, statements, "ratio")
     assert [(claim.text, claim.held) for claim in found] == [
         ("b beats a", False),
         ("b beats a at 10%", True),
@@ -252,33 +218,6 @@ def test_claims_are_data_that_are_held_against_a_record():
     assert found[0].figures.startswith("10% +37.50 [")
     assert found[1].figures == str(RECORD.where(ratio=0.1).gain("b", "a", "accuracy"))
     assert found[3].figures == "10% 81.25, 100% 62.50"
-
-
-@dataclass(frozen=True)
-class Options(RunOptions):
-    """Options of a test."""
-
-    needed = ("seeds",)
-
-    corpus: str = option("bundled", flag("--corpus", "Which.", default="auto"))
-    seeds: tuple[int, ...] = option((1, 2), flag("--seed", "Seeds."))
-
-    def check(self) -> None:
-        if min(self.seeds) < 0:
-            raise InvalidInput("seeds are at least 0.")
-
-    @classmethod
-    def start(cls, full, corpus="auto"):
-        return cls(corpus, (1, 2, 3)) if full else cls(corpus)
-
-
-def test_options_are_distinct_checked_and_filled_by_what_is_given():
-    assert Options(seeds=(1, 1, 2)).seeds == (1, 2)
-    assert Options.chosen({"corpus": "own"}, full=True) == Options("own", (1, 2, 3))
-    assert Options.chosen({"seeds": (7,)}) == Options("auto", (7,))
-    for wrong in ((), (-1,)):
-        with pytest.raises(InvalidInput, match="seeds"):
-            Options(seeds=wrong)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -10,7 +10,6 @@ import pytest
 from lcons_core import InvalidInput
 from lcons_tasks.data import Sentence, write_columns
 from lcons_tasks.data._columns import Columns
-from lcons_tasks.experiments.engine._jobs import silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
@@ -146,13 +145,7 @@ def given(folder) -> Given:
 
 @pytest.fixture(scope="module")
 def made(given, stages):
-    return {row: answer(row, given, stages, silent) for row in ROWS}
-
-
-def test_every_row_labels_every_word(made, given):
-    for row, found in made.items():
-        assert [*map(len, found.labels)] == [*map(len, given.words)], row
-    assert {"chosen", "jackknife", "parts"} == set(made[ALL].facts)
+    return {row: answer(row, given, stages) for row in ROWS}
 
 
 def test_plain_is_the_plain_fit(made, given):
@@ -170,14 +163,14 @@ def test_self_training_adds_half_of_the_text(given, monkeypatch, tmp_path):
         return kept(kind, labelled, *rest)
 
     monkeypatch.setattr(_model, "make_base", watch)
-    answer(SELF_TRAINING, given, Stages(tmp_path), silent)
+    answer(SELF_TRAINING, given, Stages(tmp_path))
     assert sizes == [10, 10 + len(given.texts) // 2]
 
 
 @pytest.mark.parametrize("row", [SELF_TRAINING, TUNED, ALL])
 def test_rows_need_no_unlabelled_text(row, given, stages):
     alone = replace(given, texts=())
-    assert len(answer(row, alone, stages, silent).labels) == len(given.words)
+    assert len(answer(row, alone, stages).labels) == len(given.words)
 
 
 def cell(name: str, size: int, start: int, better: int) -> RecordCell:
@@ -259,12 +252,6 @@ def test_sizes_that_leave_no_text_have_no_cells(folder):
         EXPERIMENT.document(Options(), Record(()))
 
 
-@pytest.mark.parametrize("wrong", [{"bases": ("svm",)}, {"rows": ("best",)}, {"sizes": (1,)}, {"starts": 0}])
-def test_wrong_options_are_refused(wrong):
-    with pytest.raises(InvalidInput):
-        Options(**wrong)
-
-
 def test_a_whole_run_has_all_rows_and_the_bilstm_at_one_size(folder):
     options = replace(Options.start(True, str(folder)), sizes=(10, 20), starts=1)
     assert options.rows == ROWS
@@ -273,6 +260,6 @@ def test_a_whole_run_has_all_rows_and_the_bilstm_at_one_size(folder):
 
 
 def test_single_tokens_are_a_base_too(folder, stages):
-    found = answers(Cell(str(folder), "drugs", 10, 0, "token", MAIN), stages, silent)
+    found = answers(Cell(str(folder), "drugs", 10, 0, "token", MAIN), stages)
     assert found.first.name == "token-drugs-10-1"
     assert found.first.rows[ALL][FIGURE] > 50

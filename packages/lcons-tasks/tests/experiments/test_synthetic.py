@@ -9,22 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import load
-from lcons_core._errors import DamagedFile
-from lcons_core._network import RectifierNetwork
+from lcons_core import RectifierNetwork, load
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
-from lcons_tasks.experiments.synthetic import _paper as paper
-from lcons_tasks.experiments.synthetic._answers import LEARNED
 from lcons_tasks.experiments.synthetic._corpus import (
     ProgramFamily,
     generate,
-    load_programs,
     optimum,
-    save_programs,
 )
-from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, NETWORK, SOLUTIONS, Options, claims
+from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, PAPER, Options, claims
 from lcons_tasks.experiments.synthetic._measures import (
     UNCONSTRAINED,
     baselines,
@@ -34,13 +27,12 @@ from lcons_tasks.experiments.synthetic._measures import (
 )
 from lcons_tasks.experiments.synthetic._model import (
     FIXED,
-    Examples,
     flip_examples,
     learn,
     predict,
     unconstrained,
 )
-from lcons_tasks.experiments.synthetic._networks import Cell, as_constraint, constraint
+from lcons_tasks.experiments.synthetic._networks import Cell, constraint
 from lcons_tasks.experiments.synthetic._rounds import RoundSettings, certified, counterexamples, run_rounds
 
 TINY = ProgramFamily(
@@ -69,25 +61,6 @@ def test_optima_are_feasible_and_no_feasible_point_is_cheaper(seed):
     for part in (one.train, one.test):
         assert one.feasible(part.optima).all()
         assert np.array_equal(part.values, (part.costs @ allowed.T).min(1))
-
-
-def test_rows_are_strict_and_lenient_in_turn_and_the_planted_point_has_slack():
-    one = generate(5, replace(TINY, variables=20, constraints=6, scale=50, programs=2, training=1))
-    ask = (one.A @ (2 * one.planted - 1)) / np.linalg.norm(one.A, axis=1)
-    assert (np.sign(ask) == [1, -1, 1, -1, 1, -1]).all()
-    spare = one.A @ one.planted - one.b
-    assert (spare == np.floor(TINY.slack * np.linalg.norm(one.A, axis=1) / 2)).all()
-
-
-def test_a_seed_gives_one_set_and_a_file_gives_it_back(tmp_path, programs):
-    again = generate(3, TINY)
-    assert np.array_equal(again.train.optima, programs.train.optima)
-    save_programs(programs, tmp_path / "programs.npz")
-    read = load_programs(tmp_path / "programs.npz", TINY)
-    assert np.array_equal(read.test.optima, programs.test.optima)
-    (tmp_path / "programs.npz").write_bytes(b"no archive")
-    with pytest.raises(DamagedFile, match="generate it again"):
-        load_programs(tmp_path / "programs.npz", TINY)
 
 
 def test_negatives_are_infeasible(programs):
@@ -190,7 +163,7 @@ def test_recovery_of_the_hidden_rows_themselves_is_whole():
 
 
 def test_an_optimum_that_cannot_be_is_refused():
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     with pytest.raises(LconsError, match="use another seed"):
         optimum(np.array([1.0]), np.array([[1.0]]), np.array([2.0]))
@@ -211,7 +184,7 @@ def test_cells_are_the_table_and_the_rounds():
     ]
     assert len(EXPERIMENT.cells(Options((1,), (2,), (3,), 0))) == 1
     full = Options.start(True)
-    assert set(paper.HIDDEN) < set(full.hidden)
+    assert set(PAPER["hidden"]) < set(full.hidden)
     assert {50, 200} <= set(full.hidden)
 
 
@@ -242,111 +215,3 @@ def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
     write_run(tmp_path / "again", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
     for path in sorted((tmp_path / "run").rglob("*.*")):
         assert (tmp_path / "again" / path.relative_to(tmp_path / "run")).read_bytes() == path.read_bytes()
-
-
-@pytest.mark.usefixtures("tiny")
-def test_bits_are_counted_for_each_test_program(tmp_path):
-    record = run(EXPERIMENT, Options((1, 2), (2,), (), 0), Stages(tmp_path), 1)
-    for cell in record.cells:
-        for row, figures in cell.rows.items():
-            right, total = cell.of(row, "bitwise").sum(0)
-            assert figures["bitwise"] == pytest.approx(100 * right / total)
-    gain = record.gain(LEARNED, UNCONSTRAINED, "bitwise")
-    difference = record.mean(LEARNED, "bitwise") - record.mean(UNCONSTRAINED, "bitwise")
-    assert gain.mean == pytest.approx(difference)
-
-
-@pytest.mark.usefixtures("tiny")
-def test_a_run_of_other_hidden_units_than_the_papers_makes_no_claims(tmp_path):
-    stages, options = Stages(tmp_path / "stages"), Options((1,), (12,), (), 0)
-    write_run(tmp_path / "run", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
-    assert "Claims" not in (tmp_path / "run/report.md").read_text(encoding="utf-8")
-
-
-def made_cell(seed, hidden, bits, rounds=0):
-    """A cell whose learned constraints have these right bits."""
-    measures = {
-        **dict.fromkeys((*NETWORK.values(), *SOLUTIONS.values(), "infeasible"), 80.0),
-        "bitwise": bits,
-    }
-    rows = {
-        LEARNED: measures,
-        UNCONSTRAINED: {"bitwise": 60.0 + seed, "satisfied": 54.0, "optimal": 0.0},
-        "the cheapest training optimum": {"bitwise": 91.0, "satisfied": 100.0, "optimal": 35.0},
-    }
-    told = {"rounds": [{"unsolved": n, "negatives": 700} for n in (9, 3)], "chosen": 1, "fixpoint": True}
-    facts = {
-        "recovery": {"agree": 90.0},
-        "constraints": 36,
-        "distinct optima": 60,
-        "programs": {"variables": 50, "training": 70, "test": 30},
-        **(told if rounds else {}),
-    }
-    at = {"hidden": hidden, "rounds": rounds, "seed": seed}
-    name = f"instance-{seed}/K{hidden}{'-rounds' if rounds else ''}"
-    counts = {"bitwise": np.array([[[value["bitwise"], 100]] for value in rows.values()], dtype=int)}
-    return RecordCell(name, at, rows, facts, counts, (seed,))
-
-
-PLAIN = [made_cell(1, 2, 83.0), made_cell(2, 2, 85.0), made_cell(1, 10, 86.0), made_cell(2, 10, 88.0)]
-MADE = (*PLAIN, made_cell(1, 50, 90.0), made_cell(1, 10, 89.0, rounds=8))
-
-
-def document_of(*cells):
-    """The document of made cells, its blocks by section."""
-    record = Record(cells, {"corpus": {"name": "synthetic"}})
-    document = EXPERIMENT.document(Options((1, 2)), record)
-    return document, {section.title: section.blocks for section in document.sections}
-
-
-def test_figures_stand_beside_the_papers_and_the_baselines():
-    _, sections = document_of(*MADE)
-    solutions = sections["Solutions of test programs"][0]
-    rows = {row[0]: dict(zip(solutions.columns[1:], row[1:], strict=True)) for row in solutions.rows}
-    assert list(rows) == [
-        UNCONSTRAINED, "the cheapest training optimum", "K = 2", "K = 10", "K = 50", "K = 10 + rounds",
-    ]  # fmt: skip
-    assert (rows["K = 10"]["correct bits"].values, rows["K = 10"]["correct bits"].paper) == (
-        (86.0, 88.0),
-        83.5,
-    )
-    assert rows[UNCONSTRAINED]["correct bits"].values == (61.0, 62.0)
-    assert rows[UNCONSTRAINED]["hidden constraints satisfied"].paper == paper.BASELINE["hidden"]
-    assert rows["K = 2"]["hidden constraints satisfied"].paper == 70.3
-    for row in ("K = 50", "K = 10 + rounds", "the cheapest training optimum"):
-        assert rows[row]["correct bits"].paper is None
-    (learned,) = sections["What was learned"]
-    figures = {row[0]: dict(zip(learned.columns[1:], row[1:], strict=True)) for row in learned.rows}
-    assert figures["K = 10"]["learned rows that test optima satisfy"].paper == 99.4
-    assert figures["K = 2"]["training examples classified correctly"].paper == 85.1
-
-
-def test_the_headline_is_at_the_largest_k_of_the_paper():
-    head = document_of(*MADE)[0].headline
-    assert head.measure == "correct bits, K = 10"
-    assert (head.without.values, head.within.values) == ((61.0, 62.0), (86.0, 88.0))
-    assert head.gain.mean == pytest.approx(25.5)
-    assert document_of(made_cell(1, 50, 90.0))[0].headline.measure == "correct bits, K = 50"
-
-
-def test_the_curve_has_the_papers_line_and_needs_two_k():
-    (curve,) = document_of(*MADE)[1]["Curve over hidden units"]
-    assert curve.lines[LEARNED] == {2.0: 84.0, 10.0: 87.0, 50.0: 90.0}
-    assert curve.lines["with rounds"] == {10.0: 89.0}
-    assert curve.lines[UNCONSTRAINED][50.0] == 61.0
-    assert list(curve.lines["the paper"].values()) == list(paper.FIGURES["bits"])
-    assert document_of(made_cell(1, 2, 83.0))[1]["Curve over hidden units"] == ()
-
-
-def test_rounds_claims_and_constraints_of_the_run_are_named():
-    _, sections = document_of(*MADE)
-    (rounds,) = sections["Counterexample-guided rounds"]
-    assert rounds.rows == (("K = 10, instance 1", "61, 67", "2 of 2", 700, "fixpoint"),)
-    assert len(sections["Claims of the paper"][0].claims) > 3
-    assert [block.name for block in sections["Constraints"]] == ["instance-1", "instance-2"]
-
-
-def test_a_network_of_points_is_a_constraint_on_named_variables():
-    learned = as_constraint(RectifierNetwork([[2.0, 2.0]], [-2.0]))
-    assert learned.space.columns == (("z", "z1"), ("z", "z2"))
-    assert Examples(np.eye(2), np.ones((1, 2))).accuracy(learned.network)["network"] == 100

@@ -5,14 +5,12 @@ import pytest
 from made_up_drugs import corpus
 
 from lcons_core import InvalidInput
-from lcons_decode import ChainScores, Hard, Scored, Soft
-from lcons_decode.chains import constrained_viterbi, viterbi
-from lcons_decode.files import load_constraints
+from lcons_decode import ChainScores, Hard, Scored, Soft, constrained_viterbi, load_constraints, viterbi
 from lcons_tasks import LinearSettings
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted import fit_scores
 from lcons_tasks.fitted._own_scores import bias_of_outside
-from lcons_tasks.models import CodedText
+from lcons_tasks.models._coded_text import CodedText
 
 TRAIN = corpus(60)
 LABELS = ("B-DRUG", "I-DRUG", "O")

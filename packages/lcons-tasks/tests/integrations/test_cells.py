@@ -1,6 +1,7 @@
 """Cells on the workers of a Dask cluster, by the backend that joblib has for it; the tagger in a Dask bag."""
 
 import os
+from functools import partial
 
 import pytest
 
@@ -8,7 +9,7 @@ from lcons_core import iob2
 from lcons_decode import Hard
 from lcons_tasks.apps import ConstrainedTagger, TaggerDecoder
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine import run_phase
+from lcons_tasks.experiments.engine import in_parallel
 from lcons_tasks.models import LinearSettings, train_linear
 
 pytestmark = pytest.mark.integrations
@@ -27,15 +28,16 @@ def client():
 def test_pieces_run_on_the_workers_of_a_cluster(client):
     from joblib import parallel_config
 
-    def square(piece, tell):
-        return piece * piece, os.getpid()
+    def square(number):
+        return number * number, os.getpid()
 
     events = []
     with parallel_config(backend="dask"):
-        found = run_phase("squares", square, [3, 1, 2, 5], "abcd", None, lambda *event: events.append(event))
+        work = [(str(number), partial(square, number)) for number in (3, 1, 2, 5)]
+        found = in_parallel("squares", work, None, lambda *event: events.append(event))
     assert [result for result, _ in found] == [9, 1, 4, 25]
     assert os.getpid() not in {process for _, process in found}
-    assert sorted(event.index for _, _, event in events if event.what == "done") == [0, 1, 2, 3]
+    assert sorted(piece for *_, piece in events) == ["1", "2", "3", "5"]
 
 
 def test_a_tagger_tags_the_partitions_of_a_frame(client, tmp_path):

@@ -8,11 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_decode import viterbi_batch
+from lcons_core import InvalidInput, LconsError
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._bilstm_crf import Dropout, Sizes, equally_long
-from lcons_tasks.models._crf_trainer import BilstmSettings, _Adam, train_bilstm
+from lcons_tasks.models._crf_trainer import BilstmSettings, train_bilstm
 from lcons_tasks.models._word_vectors import WordVectors
 from lcons_tasks.models.phi._tokens import TokenIds
 
@@ -97,33 +97,6 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
     first, again, other = (train_bilstm(TRAIN, DEV, QUICK, seed=seed).scores(xs) for seed in (1, 1, 2))
     assert same_bits(first, again)
     assert not same_bits(first, other)
-
-
-def test_adam_is_that_of_torch_with_a_decaying_rate():
-    own, theirs = (
-        [torch.nn.Parameter(torch.arange(6.0).reshape(2, 3)), torch.nn.Parameter(torch.ones(2))] for _ in "ab"
-    )
-    adam = _Adam(own, rate=0.02, decay=0.1)
-    expected = torch.optim.Adam(theirs, lr=0.02, fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(expected, lambda step: 1.0 / (1.0 + 0.1 * step))
-    for step in range(5):
-        for optimiser, (W, b) in ((adam, own), (expected, theirs)):
-            W.grad = b.grad = None
-            (W.square().sum() * b.prod() + step * b.sum()).backward()
-            optimiser.step()
-        schedule.step()
-        assert all(torch.equal(a, b) for a, b in zip(own, theirs, strict=True))
-
-
-TRAINS = """
-import sys
-from lcons_tasks.data import Sentence
-from lcons_tasks.models._crf_trainer import BilstmSettings, train_bilstm
-
-sentences = [Sentence(("we", "saw"), ("V", "V"), {})]
-train_bilstm(sentences, sentences, BilstmSettings(epochs=1))
-print("torch._dynamo" in sys.modules)
-"""
 
 
 def test_labels_and_vocabularies_are_those_of_training():

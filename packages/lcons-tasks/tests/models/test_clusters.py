@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from lcons_tasks.models import Clusters, WordVectors, cluster_words, form
-from lcons_tasks.models._clusters import cluster_vectors
+from lcons_tasks.models._clusters import Clusters, cluster_vectors, cluster_words, form
+from lcons_tasks.models._word_vectors import WordVectors
 
 NOUNS, VERBS, CITIES = ("dog", "cat", "cow", "bird"), ("eats", "runs", "sleeps"), ("oslo", "rome", "paris")
 TEXT = [

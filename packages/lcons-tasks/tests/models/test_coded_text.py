@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lcons_tasks.data import Sentence
-from lcons_tasks.models import CodedText, LinearSettings, train_linear
+from lcons_tasks.models import LinearSettings, train_linear
+from lcons_tasks.models._coded_text import CodedText
 
 SENTENCES = [
     Sentence(("the", noun, verb, other), ("B-NP", "I-NP", "B-VP", "B-NP"), {"kind": ("a", "b", "c", other)})

@@ -5,19 +5,22 @@ from math import log
 import numpy as np
 import pytest
 
-from lcons_decode import ChainScores
-from lcons_decode.chains import marginals, marginals_batch
+from lcons_decode import ChainScores, marginals
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.data import Sentence
-from lcons_tasks.models import (
+from lcons_tasks.models import LinearSettings, consistent_over, train_linear
+from lcons_tasks.models._clusters import cluster_words
+from lcons_tasks.models._consistent_chain import (
+    CLIP,
+    CLUSTER,
+    CONTEXT,
+    FORM,
+    KAPPA,
     CodedKeys,
     ConsistentChain,
-    LinearSettings,
-    cluster_words,
     consistent,
-    consistent_over,
-    train_linear,
+    token_keys,
 )
-from lcons_tasks.models._consistent_chain import CLIP, CLUSTER, CONTEXT, FORM, KAPPA, token_keys
 
 WORDS = ("aspirin", "codeine", "quinine", "water", "soup", "bread")
 TRAIN = [Sentence(("give", w, "now"), ("O", "B-DRUG" if i < 3 else "O", "O")) for i, w in enumerate(WORDS)]

@@ -8,9 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_decode import ChainScores
+from lcons_decode import ChainScores, marginals
 from lcons_decode.chains._brute import labellings
-from lcons_decode.chains._marginals import marginals
 from lcons_tasks.models._crf_trainer import crf_loss
 
 

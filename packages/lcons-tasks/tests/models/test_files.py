@@ -15,12 +15,13 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from lcons_core._errors import DamagedFile, LconsError, MissingExtra
-from lcons_decode.chains import marginals_batch
+from lcons_core import DamagedFile, LconsError, MissingExtra
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.data import Sentence
-from lcons_tasks.models import CodedKeys, ConsistentChain, cluster_words
-from lcons_tasks.models import consistent as agree
 from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes
+from lcons_tasks.models._clusters import cluster_words
+from lcons_tasks.models._consistent_chain import CodedKeys, ConsistentChain
+from lcons_tasks.models._consistent_chain import consistent as agree
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 from lcons_tasks.models._tagger import load_tagger
 from lcons_tasks.models._word_vectors import WordVectors

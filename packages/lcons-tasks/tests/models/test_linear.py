@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_decode import viterbi_batch
-from lcons_decode.chains._marginals import marginals
+from lcons_core import InvalidInput, LconsError
+from lcons_decode import marginals
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 from lcons_tasks.models.phi._text import text_features

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lcons_core import InvalidInput
-from lcons_decode import RelationRules, relation_ids
+from lcons_decode import RelationRules
+from lcons_decode._relations import relation_ids
 from lcons_tasks.data._passage import ENTITIES, RELATIONS
 from lcons_tasks.experiments.entity_relation._constraints import combination_counts, designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus

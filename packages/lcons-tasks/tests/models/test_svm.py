@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_decode import viterbi_batch
+from lcons_core import InvalidInput, LconsError
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._chain_svm import ChainProblem, train_chain_svm
 from lcons_tasks.models._structured_svm import EVERY, SvmSettings, train_svm

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.models._word_vectors import WordVectors, find_vectors, load_vectors
 
 WORDS, VECTORS = np.array(["the", "dog"]), np.array([[1, 2, 3], [4, 5, 6]], np.float32)

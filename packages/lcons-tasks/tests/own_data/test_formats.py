@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LconsError, Recipe
-from lcons_core._instance import Instance
-from lcons_core.learn import FEATURES
+from lcons_core import Instance, LconsError, Recipe
+from lcons_core.learn._recipe import FEATURES
 from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.own_data import (
     PsiTable,

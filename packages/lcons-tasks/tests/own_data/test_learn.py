@@ -6,11 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lcons_core import LconsError, Recipe, load, save
-from lcons_core._instance import Instance
-from lcons_core.learn import OFTEN
+from lcons_core import Instance, LconsError, Recipe, load, save
 from lcons_core.learn._estimator import AUTO_HIDDEN
-from lcons_core.learn._recipe import DOUBLINGS
+from lcons_core.learn._recipe import DOUBLINGS, OFTEN
 from lcons_decode import Soft
 from lcons_tasks.own_data import PsiTable, Structures, learn, summarise
 

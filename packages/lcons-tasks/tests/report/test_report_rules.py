@@ -4,9 +4,16 @@ import re
 
 import pytest
 
-from lcons_core import LearnedConstraint, RectifierNetwork, Rules, explain, save
-from lcons_core._blocks import binary, one_hot
-from lcons_core._space import FeatureSpace
+from lcons_core import (
+    FeatureSpace,
+    LearnedConstraint,
+    RectifierNetwork,
+    Rules,
+    binary,
+    explain,
+    one_hot,
+    save,
+)
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import _rules as rules
 from lcons_tasks.report import read_runs, report_page
@@ -15,7 +22,8 @@ from lcons_tasks.report._templates import environment
 
 
 def rules_view(*given, **options) -> str:
-    return environment().get_template("blocks.html").module.rules(rules.rules_view(*given, **options))  # type: ignore[attr-defined]
+    module = environment().get_template("blocks.html").module
+    return module.rules(rules.rules_view(*given, **options))  # type: ignore[attr-defined]
 
 
 def test_rules_have_support_and_exceptions_in_gold_parts():

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcons_contrib.annotations._passage import Passage, Sentence, Span, labelled
-from lcons_core import WORD, InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
+from lcons_core._instance import WORD
 from lcons_tasks.data._stream import POS
 from lcons_tasks.data.text import Token
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from lcons_core import OUTSIDE, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._schemes import OUTSIDE
 from lcons_tasks.data.text import Token, sentences
 
 Sentence = tuple[Sequence[str], Sequence[str]]

@@ -15,7 +15,7 @@ from typing import Any
 
 from lcons_contrib.annotations._passage import Passage, Sentence, labelled, member, span_of
 from lcons_core import InvalidInput, LconsError
-from lcons_core.storage import parse
+from lcons_core._files import parse
 from lcons_tasks.data.text import Token
 
 

@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lcons_contrib.annotations._passage import Sentence, warn_left_out
-from lcons_core import OUTSIDE, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._schemes import OUTSIDE
 
 HEADER = "#FORMAT=WebAnno TSV"
 _TOKEN = re.compile(r"\d+-\d+(\.\d+)?")

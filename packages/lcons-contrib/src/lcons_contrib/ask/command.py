@@ -129,7 +129,8 @@ def _from_file(path: str, learned: LearnedConstraint) -> Callable[[Question], bo
     """Answers by the set of another file on the same space."""
     import numpy as np
 
-    from lcons_core import InvalidInput, load, load_rules
+    from lcons_core import InvalidInput, load
+    from lcons_core.reason._rules_text import load_rules
 
     truth = load_rules(path, learned.space) if is_rules(path) else load(path)
     if truth.space != learned.space:

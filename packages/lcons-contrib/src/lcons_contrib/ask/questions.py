@@ -40,20 +40,12 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import (
-    Bools,
-    FeatureSpace,
-    Floats,
-    Ints,
-    InvalidInput,
-    LconsError,
-    LearnedConstraint,
-    TooLarge,
-)
+from lcons_core import FeatureSpace, InvalidInput, LconsError, LearnedConstraint, Rules, TooLarge
 from lcons_core._constraint import as_constraint
 from lcons_core._instance import read_instance
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features import ConstraintFeature
-from lcons_core.reason import Box, Rules
+from lcons_core.reason._rules import Box
 
 MOST_POINTS = 2**14
 SEEDS = 24

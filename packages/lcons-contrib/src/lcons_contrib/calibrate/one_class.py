@@ -45,10 +45,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_contrib.calibrate.thresholds import Calibration, calibrate, needed
-from lcons_core import ConstraintLearner, FeatureSpace, Floats, InvalidInput, NotFitted, RectifierNetwork
-from lcons_core._psi import SparsePsi
-from lcons_core.learn import fold_bounds
+from lcons_core import ConstraintLearner, FeatureSpace, InvalidInput, NotFitted, RectifierNetwork, SparsePsi
+from lcons_core._types import Floats
 from lcons_core.learn._estimator import checked_psi, hidden_values, whole
+from lcons_core.learn._evidence import fold_bounds
 
 AUTO = "auto"
 # A larger domain is not enumerated.

@@ -44,22 +44,20 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lcons_core import (
-    Conjunction,
-    Floats,
     InvalidInput,
     LconsError,
     LearnedConstraint,
-    Network,
     Recipe,
     RectifierNetwork,
-    as_network,
+    SparsePsi,
     round_dyadic,
-    rounded_up,
 )
-from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic
+from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic, rounded_up
 from lcons_core._document import hash_psi
 from lcons_core._instance import read_instances
-from lcons_core._psi import PsiRows, SparsePsi, as_psi
+from lcons_core._network import Conjunction, Network, as_network
+from lcons_core._psi import PsiRows, as_psi
+from lcons_core._types import Floats
 from lcons_tasks.own_data import upper_bound
 
 MEMBER = "calibration"

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from lcons_core import InvalidInput, LconsError
-from lcons_core.storage import opened_archive
+from lcons_core.storage._archive import opened_archive
 from lcons_decode import ChainScores
 from lcons_decode._scores import read_scores
 

@@ -27,7 +27,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lcons_contrib.crf_libraries._crfsuite import CrfsuiteScores
 from lcons_core import InvalidInput
-from lcons_decode import ChainConstraints, Constraint, Scored, decode_scored, marginals
+from lcons_decode import ChainConstraints, Scored, marginals
+from lcons_decode._constraints import Constraint
+from lcons_decode._stream import decode_scored
 
 Labels = Sequence[Sequence[str]]
 

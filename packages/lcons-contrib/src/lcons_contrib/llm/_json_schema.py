@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import OTHER, Block, InvalidInput, Kind, LearnedConstraint, TooLarge, Unsupported
+from lcons_core import InvalidInput, LearnedConstraint, TooLarge, Unsupported
+from lcons_core._blocks import OTHER, Block, Kind
 
 MAX_POINTS = 2**22
 MAX_BOXES = 2**12

@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from lcons_contrib.llm._automaton import Automaton, label_automaton
 from lcons_contrib.llm._json_schema import record_schema
 from lcons_contrib.llm._regex import Arcs, write_regex
-from lcons_core import InvalidInput, LearnedConstraint, Unsupported, as_constraint
+from lcons_core import InvalidInput, LearnedConstraint, Unsupported
+from lcons_core._constraint import as_constraint
 from lcons_core.features import Tuples
 
 FORMS = ("lark", "regex", "json-schema")

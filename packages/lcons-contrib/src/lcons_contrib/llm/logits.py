@@ -25,8 +25,9 @@ import numpy as np
 
 from lcons_contrib.llm._lattice import LabelLattice, State
 from lcons_core import InvalidInput
-from lcons_decode import ChainConstraints, Constraint
-from lcons_decode.chains import X
+from lcons_decode import ChainConstraints
+from lcons_decode._constraints import Constraint
+from lcons_decode._scores import X
 
 
 class LabelLogitsProcessor:

@@ -34,8 +34,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcons_core import Floats, InvalidInput, LinearInequalities, TooLarge, frozen
-from lcons_core._arithmetic import checked_array, rational_dot
+from lcons_core import InvalidInput, LinearInequalities, TooLarge
+from lcons_core._arithmetic import checked_array, frozen, rational_dot
+from lcons_core._types import Floats
 
 LARGEST_COEFFICIENT = 2**53
 

@@ -19,7 +19,7 @@ from itertools import product
 
 import numpy as np
 
-from lcons_core import Floats
+from lcons_core._types import Floats
 
 TEMPERATURES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, None)
 WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)

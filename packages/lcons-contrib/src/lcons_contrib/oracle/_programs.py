@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lcons_contrib.oracle._known import TrustRegion
-from lcons_core import Floats, InvalidInput, LinearInequalities
+from lcons_core import InvalidInput, LinearInequalities
+from lcons_core._types import Floats
 from lcons_decode.ilp import Program, Row, Sense, Variable
 from lcons_decode.ilp._program import Name
 

@@ -34,19 +34,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcons_contrib.oracle._programs import Within, with_rows, with_sets
-from lcons_core import (
-    Bools,
-    Conjunction,
-    Floats,
-    InvalidInput,
-    LinearInequalities,
-    Network,
-    RectifierNetwork,
-    as_network,
-    frozen,
-)
+from lcons_core import InvalidInput, LinearInequalities, RectifierNetwork
+from lcons_core._arithmetic import frozen
+from lcons_core._network import Conjunction, Network, as_network
+from lcons_core._types import Bools, Floats
 from lcons_decode import Status
-from lcons_decode.ilp import Program, Solver, Variable, ground_columns, solve
+from lcons_decode.ilp import Program, Variable, solve
+from lcons_decode.ilp._ground import ground_columns
+from lcons_decode.ilp._solver import Solver
 
 Oracle = Callable[[Floats], bool]
 Learn = Callable[[Floats, Bools], Any]

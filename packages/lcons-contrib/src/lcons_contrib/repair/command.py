@@ -65,7 +65,7 @@ def repair(
     """
     from lcons_contrib.repair.edits import repair as repair_constraint
     from lcons_core import load, save
-    from lcons_core.reason import read_assignment
+    from lcons_core.reason._rules_text import read_assignment
 
     words = allowed or forbidden
     if constraint is None and len(words) > 1:

@@ -41,23 +41,20 @@ import numpy as np
 
 from lcons_contrib.calibrate.thresholds import MEMBER as CALIBRATION
 from lcons_core import (
-    Conjunction,
     FeatureSpace,
-    Floats,
-    Ints,
     InvalidInput,
     LconsError,
     LearnedConstraint,
-    Network,
     RectifierNetwork,
     round_dyadic,
 )
 from lcons_core._constraint import as_constraint
 from lcons_core._instance import read_instance
-from lcons_core._network import as_network
+from lcons_core._network import Conjunction, Network, as_network
 from lcons_core._pointset import least_values
-from lcons_core.reason import Box, in_words
-from lcons_core.reason._rules import indicator
+from lcons_core._types import Floats, Ints
+from lcons_core.reason._compare import in_words
+from lcons_core.reason._rules import Box, indicator
 
 MEMBER = "kept_examples"
 # Larger domains are not enumerated.

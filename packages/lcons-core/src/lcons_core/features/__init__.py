@@ -14,35 +14,17 @@ To add a kind, write a frozen dataclass that is a `ConstraintFeature` and regist
 point group `lcons.features`, so that files with this kind can be loaded.
 """
 
-from lcons_core.features._feature import ConstraintFeature, GroundedRow, Scope, checked_names
-from lcons_core.features._kinds import Counts, Existence, Tuples, feature_from_dict, feature_kinds
-from lcons_core.features._ngrams import (
-    START,
-    STOP,
-    NgramContext,
-    NgramLabels,
-    SequenceFeature,
-    is_punctuation,
-    shape,
-    type_of,
-)
+from lcons_core.features._feature import ConstraintFeature, Scope
+from lcons_core.features._kinds import Counts, Existence, Tuples
+from lcons_core.features._ngrams import NgramContext, NgramLabels, SequenceFeature
 
 __all__ = [
-    "START",
-    "STOP",
     "ConstraintFeature",
     "Counts",
     "Existence",
-    "GroundedRow",
     "NgramContext",
     "NgramLabels",
     "Scope",
     "SequenceFeature",
     "Tuples",
-    "checked_names",
-    "feature_from_dict",
-    "feature_kinds",
-    "is_punctuation",
-    "shape",
-    "type_of",
 ]

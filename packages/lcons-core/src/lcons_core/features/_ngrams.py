@@ -297,9 +297,7 @@ class NgramContext(SequenceFeature):
     def context_ids(self, instance: Instance) -> Ints:
         """(T,) indices into `contexts`; len(contexts) is OTHER."""
         if self.column not in instance.x:
-            raise InvalidInput(
-                f"the structure has no column {self.column!r} (it has {list(instance.x) or 'none'})."
-            )
+            raise InvalidInput(f"the structure needs the column {self.column!r}, got {list(instance.x)}.")
         return self.ids_of(instance.x[self.column])
 
     def ids_of(self, values: Iterable[str]) -> Ints:
@@ -314,11 +312,6 @@ class NgramContext(SequenceFeature):
     def context_windows(self, instance: Instance) -> Ints:
         """(windows, n) indices into `contexts`; OTHER at padding."""
         return self._windows(self.context_ids(instance), len(self.contexts))
-
-    def unknown(self, structure: Any) -> int:
-        """The number of tokens whose context is OTHER."""
-        ids = self.context_ids(read_instance(structure, self.column))
-        return int((ids == len(self.contexts)).sum())
 
     def ground(self, structure: Any) -> list[GroundedRow]:
         """One row per n-gram, linear in the output indicators; contexts are constants."""

@@ -229,9 +229,7 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
     try:
         from lcons_core.learn import _search
     except ImportError as error:
-        raise MissingExtra(
-            f"learning needs torch, which cannot be imported ({error}); run: pip install torch."
-        ) from error
+        raise MissingExtra(f"learning needs torch ({error}); run: pip install torch.") from error
     search = _search.Search(
         examples,
         _class_weights(learner.class_weight, labels),
@@ -353,10 +351,7 @@ def two_classes(labels: NDArray[Any], valid: Any = None) -> tuple[NDArray[Any], 
     if valid is None:
         if [low, high] in ([0, 1], [-1, 1]):
             return classes, 1
-        raise InvalidInput(
-            f"expected y of bool, 0/1 or -1/+1, found {low!r} and {high!r}; pass `valid={low!r}` if the"
-            f" network should accept {low!r}, or `valid={high!r}`."
-        )
+        raise InvalidInput(f"y must be bool, 0/1 or -1/+1, got {low!r} and {high!r}; pass valid={high!r}.")
     stated = valid((low, high)) if callable(valid) else valid
     if stated not in (low, high):
         raise InvalidInput(f"expected `valid` to be {low!r} or {high!r}, found {stated!r}.")

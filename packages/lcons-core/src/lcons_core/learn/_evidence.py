@@ -49,7 +49,7 @@ import numpy as np
 from lcons_core._errors import TooLarge
 from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.features import SequenceFeature, type_of
+from lcons_core.features._ngrams import SequenceFeature, type_of
 from lcons_core.learn._examples import LabelledExamples, fold
 
 EVIDENCE = 3.0

@@ -36,7 +36,9 @@ from lcons_core._instance import Instance, read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, SequenceFeature
+from lcons_core.features._feature import ConstraintFeature
+from lcons_core.features._kinds import Counts, Existence
+from lcons_core.features._ngrams import NgramContext, SequenceFeature
 
 # The columns of weights (N, 2) of examples with both labels.
 INVALID, VALID = 0, 1
@@ -125,9 +127,7 @@ class LabelledExamples:
         bad = bad.take(np.array([key not in seen for key in bad.psi.row_keys()], dtype=np.bool_))
         for name, side in (("positives", good), ("negatives", bad)):
             if not len(side):
-                raise InvalidInput(
-                    f"expected examples of both classes, found no {name}; use more structures."
-                )
+                raise InvalidInput(f"expected examples of both classes, got no {name}; use more structures.")
             space.check(side.psi)
         return cls(space, good, bad)
 
@@ -159,10 +159,7 @@ class NegativeSource:
     def collect(self, limit: int = MAX_NEGATIVES) -> PsiRows:
         """All distinct vectors; raises `TooLarge` if `size` exceeds `limit`."""
         if self.size > limit:
-            raise TooLarge(
-                f"there can be up to {self.size:,} negatives by {self.name!r}, above the limit of {limit:,};"
-                " choose a sampled source or a smaller n."
-            )
+            raise TooLarge(f"{self.name!r} has up to {self.size:,} negatives, above the limit of {limit:,}.")
         chunks = list(self.chunks())
         if not chunks:
             raise InvalidInput(f"negatives by {self.name!r} need at least one example, found none.")
@@ -334,9 +331,8 @@ def negative_source(
         "perturb": bool(feature.labels),
     }
     if not fits.get(name, True):
-        raise InvalidInput(
-            f"negatives {name!r} do not fit the feature {feature.kind!r}, use {usual_negatives(feature)!r}."
-        )
+        usual = usual_negatives(feature)
+        raise InvalidInput(f"negatives {name!r} do not fit the feature {feature.kind!r}, use {usual!r}.")
     return NEGATIVES[name](feature, instances, positives, many, seed)
 
 

@@ -28,17 +28,9 @@ from lcons_core._document import hash_psi, record
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD, Instance, read_instances
 from lcons_core._psi import PsiRows
-from lcons_core.features import (
-    ConstraintFeature,
-    Counts,
-    Existence,
-    NgramContext,
-    NgramLabels,
-    Scope,
-    SequenceFeature,
-    Tuples,
-    feature_from_dict,
-)
+from lcons_core.features._feature import ConstraintFeature, Scope
+from lcons_core.features._kinds import Counts, Existence, Tuples, feature_from_dict
+from lcons_core.features._ngrams import NgramContext, NgramLabels, SequenceFeature
 from lcons_core.learn._estimator import AUTO, ConstraintLearner, Progress
 from lcons_core.learn._evidence import EVIDENCE, sort_negatives
 from lcons_core.learn._examples import (

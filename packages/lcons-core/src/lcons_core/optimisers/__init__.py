@@ -9,7 +9,3 @@
 
 A tool is imported only where a model of it is given.
 """
-
-from lcons_core._lazy import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -56,10 +56,7 @@ class Added:
         """
         tool = self._tool
         if tool.solutions is not None and not isinstance(solution, tool.solutions):
-            raise InvalidInput(
-                f"models of {tool.name} keep no solution: pass the solver or its result to psi or check,"
-                f" found {type(solution).__name__}."
-            )
+            raise InvalidInput(f"{tool.name} needs the solver or its result, got {type(solution).__name__}.")
         values = [float(e) if is_number(e) else tool.value(e, solution) for e in self._entries]
         whole = np.rint(values)
         near = np.array(self._integral) & (np.abs(values - whole) <= INTEGRALITY)
@@ -156,10 +153,8 @@ def _tool_of(model: Any) -> Tool:
             if kind.__name__ == name and f"{kind.__module__}.".startswith(f"{package}."):
                 tool: Tool = import_module(f"lcons_core.optimisers.{module}").Adapter(model)
                 return tool
-    raise InvalidInput(
-        "add_to needs a model of Pyomo, cvxpy, PuLP, OR-Tools (CpModel, mathopt.Model), gurobipy, PySCIPOpt,"
-        f" highspy or python-mip, found {type(model).__name__} of {type(model).__module__}."
-    )
+    kind = type(model)
+    raise InvalidInput(f"add_to needs a model of a known tool, got {kind.__name__} of {kind.__module__}.")
 
 
 def _entries_of(tool: Tool, points: PointSet, psi: Any) -> list[Any]:
@@ -169,10 +164,7 @@ def _entries_of(tool: Tool, points: PointSet, psi: Any) -> list[Any]:
         f", a {type(e).__name__} among them" for e in entries if not is_number(e) and not tool.knows(e)
     ]
     if len(entries) != points.d or unknown:
-        raise InvalidInput(
-            f"psi needs {points.d} entries, each a variable or linear expression of {tool.name} or a number,"
-            f" found {len(entries)}{''.join(unknown[:1])}."
-        )
+        raise InvalidInput(f"psi needs {points.d} variables, got {len(entries)}{''.join(unknown[:1])}.")
     return entries
 
 

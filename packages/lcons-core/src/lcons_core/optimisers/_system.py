@@ -54,10 +54,7 @@ def build_system(
     if not domain and form is not Form.SIMPLIFIED:
         return _system(points.d, *encode(points, form))
     if points.space is None:
-        raise InvalidInput(
-            f"domain=True and form='simplified' need a space, but {type(points).__name__} has none; pass"
-            " LearnedConstraint(network, space)."
-        )
+        raise InvalidInput(f"domain=True and form='simplified' need a space, got {type(points).__name__}.")
     if form is Form.SIMPLIFIED:
         system = _system(points.d, form, as_lifted(simplify(points, points.space).rows))
     else:

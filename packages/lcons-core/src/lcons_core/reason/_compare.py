@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from lcons_core._arithmetic import frozen, many, plain
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core._pointset import Fitted, PointSet, Wrapped, as_points, check_width, least_values
-from lcons_core._psi import ManyPsi, OnePsi
+from lcons_core._psi import Psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Ints, OnProgress
@@ -255,22 +255,11 @@ class SimplifiedRows(Wrapped):
         """The rows, as a set of all psi."""
         return self.rows
 
-    @overload
-    def accepts(self, psi: ManyPsi) -> Bools: ...
-    @overload
-    def accepts(self, psi: OnePsi) -> bool: ...
-    def accepts(self, psi: Any) -> Any:
-        """Whether every row holds: a bool for one psi, (N,) for many; raises outside the space."""
-        try:
-            self.space.check(psi)
-        except InvalidInput as error:
-            raise InvalidInput(
-                f"simplified rows are not valid for psi outside their space: {error} If psi need not satisfy"
-                " the equations of the space (see .equations()), use to_inequalities or lift instead."
-            ) from None
-        return self.rows.accepts(psi)
+    holds = Wrapped.accepts
 
-    holds = accepts
+    def _accepted(self, psi: Psi) -> Bools:
+        self.space.check(psi)  # outside the space the rows are another set
+        return self.rows._accepted(psi)
 
     def equations(self) -> DomainEquations:
         """The equations of the space, which a solver needs in addition to the rows."""
@@ -388,29 +377,22 @@ def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureS
     spaces = [space, *(constraint.space for constraint in constraints)]
     named = [candidate for candidate in spaces if candidate is not None]
     if not named:
-        raise InvalidInput(
-            "networks and rows have no names of columns; pass the space that they were learned on."
-        )
+        raise InvalidInput("networks and rows have no names of columns; pass the space.")
     for other in named[1:]:
         if other != named[0]:
-            raise InvalidInput(
-                f"expected constraints on the same blocks and values, found {_difference(named[0], other)};"
-                " learn both from the same labels, with the same feature, n and padding."
-            )
+            difference = _difference(named[0], other)
+            raise InvalidInput(f"expected constraints on the same blocks and values, got {difference}.")
     return named[0]
 
 
 def _difference(a: FeatureSpace, b: FeatureSpace) -> str:
     """The first difference of two spaces."""
     for left, right in zip(a.blocks, b.blocks, strict=False):
+        if left.name != right.name:
+            return f"block {left.name!r} against block {right.name!r}"
         if left != right:
-            sizes = f"({len(left.values)} and {len(right.values)} values)"
-            if left.name != right.name:
-                return f"block {left.name!r} against block {right.name!r} {sizes}"
-            only = [sorted({*x.values} - {*y.values}) for x, y in ((left, right), (right, left))]
-            sides = zip(("the first", "the second"), only, strict=True)
-            named = " and ".join(f"{which} alone has {values[0]!r}" for which, values in sides if values)
-            return f"block {left.name!r} in both {sizes}" + (f", of which {named}" if named else "")
+            only = sorted({*left.values} ^ {*right.values})
+            return f"block {left.name!r} in both, but only in one of them {only[:3]}"
     if len(a.blocks) != len(b.blocks):
         return f"{len(a.blocks)} blocks against {len(b.blocks)}"
     return "the same blocks with different `requires`"

@@ -41,10 +41,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._arithmetic import exponent, rounding_bound
-from lcons_core._blocks import CellAxis, Kind, check_numbers
+from lcons_core._blocks import Kind, check_numbers
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import Fitted, PointSet, affine, as_points, row_reach
-from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Floats, Ints
@@ -54,6 +54,7 @@ from lcons_core.reason._search import (
     Values,
     drawn_points,
     drawn_psi,
+    scan,
     search,
     space_of,
 )
@@ -107,19 +108,12 @@ class WeightedPoints:
     @classmethod
     def of(cls, points: PointSet, space: FeatureSpace, rows: PsiRows) -> WeightedPoints:
         """The points of examples."""
-        if rows.psi.d != space.d:
-            raise InvalidInput(
-                f"the examples must have {space.d} columns, found {rows.psi.d}; pass examples on the space of"
-                " the constraint."
-            )
-        values = _value_indices(space, rows.psi)
-        rejected = np.empty(len(rows), dtype=np.bool_)
-        # Rows may need dense vectors, so only few fit at a time.
         step = max(1, MOST_NUMBERS // space.d)
-        for first in range(0, len(rows), step):
-            some = np.arange(first, min(first + step, len(rows)))
-            rejected[some] = ~points.accepts(rows.psi.take(some))
-        return cls(space, values, rows.weight, rejected)
+        firsts = range(0, max(len(rows), 1), step)
+        chunks = [rows.psi.take(np.arange(first, min(first + step, len(rows)))) for first in firsts]
+        narrow = np.min_scalar_type(max(map(len, space.axes)))
+        values = np.concatenate([space.assignments(chunk).astype(narrow) for chunk in chunks])
+        return cls(space, values, rows.weight, np.concatenate([~points.accepts(chunk) for chunk in chunks]))
 
     @classmethod
     def rejected_ones(cls, space: FeatureSpace, values: Ints) -> WeightedPoints:
@@ -150,6 +144,12 @@ class WeightedPoints:
         inside = np.zeros(len(self), dtype=np.bool_)
         inside[left] = True
         return inside
+
+    def table(self) -> Floats:
+        """The weight of every point of the space, as a table with one dimension per axis."""
+        shape = tuple(len(axis) for axis in self.space.axes)
+        flat = np.ravel_multi_index(tuple(self.values.T), shape)
+        return np.bincount(flat, self.weights, minlength=math.prod(shape)).reshape(shape)
 
     def weight(self, region: Region) -> float:
         """The weight of the points in the region."""
@@ -182,30 +182,6 @@ class WeightedPoints:
         return chance * float(np.einsum(*operands, *shares, [], optimize="greedy"))
 
 
-def _value_indices(space: FeatureSpace, psi: SparsePsi) -> Ints:
-    """(N, axes) the value indices of psi, read from its entries alone."""
-    lengths = np.array([len(axis) for axis in space.axes])
-    check_numbers(len(psi) * len(lengths) // 8, "the values of the examples as bytes, by eights,")
-    axis_of, shift, empty = np.zeros(psi.d, np.int64), np.zeros(psi.d), np.zeros(len(lengths))
-    for i, axis in enumerate(space.axes):
-        block, columns = space.block(axis.block), axis.columns[axis.columns >= 0]
-        axis_of[columns] = i
-        if block.kind is Kind.ONE_HOT:
-            shift[columns], empty[i] = columns - columns[0] - 1, len(columns) if block.other else -1
-        elif not isinstance(axis, CellAxis):
-            shift[columns] = empty[i] = -block.low if block.whole else 0
-    numbers = np.tile(empty.astype(np.min_scalar_type(-int(lengths.max()))), (len(psi), 1))
-    if not space.integral:
-        numbers = numbers.astype(np.float64)
-    numbers[psi.row_of, axis_of[psi.indices]] = psi.values + shift[psi.indices]
-    for i, axis in enumerate(space.axes):
-        if isinstance(axis, CellAxis):
-            numbers[:, i] = axis.index(numbers[:, i])
-    if ((numbers < 0) | (numbers >= lengths)).any():
-        raise InvalidInput("an example is not a point of the space of the constraint.")
-    return numbers.astype(np.int64) if not space.integral else numbers
-
-
 def explain(
     constraint: PointSet | Fitted,
     examples: Examples | None = None,
@@ -230,11 +206,46 @@ def explain(
     points = as_points(constraint, "explain")
     space = space_of(points, space).cells()
     if limit < 1:
-        raise InvalidInput(f"limit must be at least 1, found {limit}; pass 1 or more rules.")
-    positives = None if examples is None else WeightedPoints.of(points, space, examples.positives)
-    negatives = None if examples is None else WeightedPoints.of(points, space, examples.negatives)
-    small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
-    return (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
+        raise InvalidInput(f"limit must be at least 1, got {limit}.")
+    sides = () if examples is None else (examples.positives, examples.negatives)
+    positives, negatives = [WeightedPoints.of(points, space, side) for side in sides] or (None, None)
+    return _Task(points, space, positives, negatives, limit, seed).explanation(enumeration)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A set on a space that is to be explained, the points of examples, if there are any, and how many rules
+    are shown."""
+
+    points: PointSet
+    space: FeatureSpace
+    positives: WeightedPoints | None
+    negatives: WeightedPoints | None
+    limit: int
+    seed: int
+
+    def explanation(self, enumeration: int) -> Explanation:
+        """The explanation of a small space, whose lattice has at most so many cells, or of a large one."""
+        axes = len(self.space.axes)
+        small = self.space.integral and axes <= MOST_AXES and lattice_size(self.space) <= enumeration
+        return (_enumerated if small else _bounded)(self)
+
+    @property
+    def common(self) -> Callable[[int], Floats] | None:
+        """The share of each value of an axis among the valid parts."""
+        return None if self.positives is None else self.positives.share
+
+    def rule(self, stated: RuleSentence, covered: float, proof: Proof) -> Rule:
+        """The rule of a sentence, with its figures on the examples."""
+        box, antecedent = box_of(self.space, stated.region), box_of(self.space, stated.antecedent)
+        lengths = enumerate(map(len, self.space.axes))
+        size = math.prod(int(stated.region[i].sum()) if i in stated.region else n for i, n in lengths)
+        rule = Rule(stated.words, box, antecedent, size, covered, proof)
+        if self.positives is None:
+            return rule
+        support, exceptions = map(self.positives.weight, (stated.antecedent, stated.region))
+        expected = self.positives.expected(stated.region)
+        return replace(rule, support=support, exceptions=exceptions, expected=expected)
 
 
 def explain_rejected(
@@ -246,7 +257,7 @@ def explain_rejected(
     enumeration: int = ENUMERATION_LIMIT,
     seed: int = 0,
 ) -> Explanation:
-    """The rules that reject some of the valid parts `gold` (`lcons_core.learn.positives_of` makes them).
+    """The rules that reject some of the valid parts `gold`.
 
     >>> from lcons_core import LabelledExamples, RectifierNetwork, binary
     >>> bits = FeatureSpace([binary("bit", "abc")])
@@ -258,24 +269,15 @@ def explain_rejected(
     points = as_points(constraint, "explain_rejected")
     space = space_of(points, space).cells()
     weighted = WeightedPoints.of(points, space, gold)
-    rejected = np.flatnonzero(weighted.rejected)
-    parts, weighted = _Parts(gold, gold.take(rejected)), weighted.take(rejected)
-    every = explain(points, parts, space=space, limit=limit, enumeration=enumeration, seed=seed)
+    rejected = weighted.take(weighted.rejected)
+    every = _Task(points, space, weighted, rejected, limit, seed).explanation(enumeration)
     # The rule of each type says more on what is rejected than a rule over all types.
     rules = tuple(replace(rule, implied=False) for rule in every.rules if rule.exceptions)
-    inside = np.zeros((len(rules), len(weighted)), dtype=np.bool_)
+    inside = np.zeros((len(rules), len(rejected)), dtype=np.bool_)
     for i, rule in enumerate(rules):
-        inside[i] = rule.box.contains(space, weighted.values)
-    coverage = _coverage("rejected gold parts", weighted, weighted.total, inside, limit)
-    return replace(every, rules=rules, complete=not len(weighted), coverage=coverage, types=())
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Valid parts, and those of them that are rejected, as `explain` reads examples."""
-
-    positives: PsiRows
-    negatives: PsiRows
+        inside[i] = rule.box.contains(space, rejected.values)
+    coverage = _coverage("rejected gold parts", rejected, rejected.total, inside, limit)
+    return replace(every, rules=rules, complete=not len(rejected), coverage=coverage, types=())
 
 
 def _coverage(basis: str, rejected: WeightedPoints, total: float, inside: Bools, limit: int) -> Coverage:
@@ -284,75 +286,43 @@ def _coverage(basis: str, rejected: WeightedPoints, total: float, inside: Bools,
     return Coverage(basis, total, rejected.total, every, shown)
 
 
-def _rule(
-    space: FeatureSpace,
-    stated: RuleSentence,
-    covered: float,
-    proof: Proof,
-    positives: WeightedPoints | None,
-    weight: Callable[[Region], float] | None,
-) -> Rule:
-    sizes = [
-        len(axis) if i not in stated.region else int(stated.region[i].sum())
-        for i, axis in enumerate(space.axes)
-    ]
-    box, antecedent = box_of(space, stated.region), box_of(space, stated.antecedent)
-    rule = Rule(stated.words, box, antecedent, math.prod(sizes), covered, proof)
-    if positives is None or weight is None:
-        return rule
-    figures = weight(stated.antecedent), weight(stated.region), positives.expected(stated.region)
-    return replace(rule, support=figures[0], exceptions=figures[1], expected=figures[2])
-
-
 def lattice_size(space: FeatureSpace) -> int:
     """prod(n_i + 1): the number of partial assignments of a space."""
     return math.prod(len(axis) + 1 for axis in space.axes)
 
 
-def _enumerated(
-    points: PointSet,
-    space: FeatureSpace,
-    positives: WeightedPoints | None,
-    negatives: WeightedPoints | None,
-    limit: int,
-    seed: int,
-) -> Explanation:
-    lattice = _Lattice.of(points, space)
-    covered = lattice.rejected if negatives is None else lattice.weights(negatives)
-    seen = None if positives is None else lattice.weights(positives)
-    weight = None if seen is None else partial(lattice.sum, seen)
-    common = None if positives is None else positives.share
+def _enumerated(task: _Task) -> Explanation:
+    space, negatives = task.space, task.negatives
+    lattice = _Lattice.of(task.points, space)
     regions = list(lattice.minimal_rules())
     if any(block.whole for block in space.blocks):
         regions = _without_contained(regions)
-    stated = [sentence(space, region, lattice.grown, common) for region in regions]
+    stated = [sentence(space, region, lattice.grown, task.common) for region in regions]
+    sizes = [lattice.sum(lattice.rejected, entry.region) for entry in stated]
+    covered = sizes if negatives is None else [negatives.weight(entry.region) for entry in stated]
     proof = Proof("enumeration")
-    rules = [
-        _rule(space, entry, lattice.sum(covered, entry.region), proof, positives, weight) for entry in stated
-    ]
-    strength = [
-        (-r.covered, -lattice.sum(lattice.rejected, s.region), s.names)
-        for r, s in zip(rules, stated, strict=True)
-    ]
+    rules = [task.rule(entry, weight, proof) for entry, weight in zip(stated, covered, strict=True)]
+    strength = [(-w, -size, s.names) for w, size, s in zip(covered, sizes, stated, strict=True)]
     order = sorted(range(len(rules)), key=strength.__getitem__)
     sample = lattice.rejected_points() if negatives is None else negatives
-    sample = sample.sample(SAMPLE, np.random.default_rng(seed))
-    strongest = order[: max(STRONGEST, limit)]
-    cover = _greedy_cover(sample, [stated[i].region for i in strongest], limit)[0] if len(rules) > 1 else []
+    sample = sample.sample(SAMPLE, np.random.default_rng(task.seed))
+    strongest = order[: max(STRONGEST, task.limit)]
+    regions = [stated[i].region for i in strongest]
+    cover = _greedy_cover(sample, regions, task.limit)[0] if len(rules) > 1 else []
     first = [strongest[j] for j in cover]
     order = [*first, *(i for i in order if i not in set(first))]
     types: tuple[TypeRule, ...] = ()
     pairs = np.zeros([len(axis) for axis in space.axes], dtype=np.bool_)
     if is_label_pairs(space):
         inner = (slice(0, -1),) * 2
-        counts = None if seen is None else seen[inner]
+        counts = None if task.positives is None else task.positives.table()
         types, pairs = type_rules(space, lattice.rejected[inner] > 0, ~lattice.vacuous[inner], counts)
         rules = [
             replace(rule, implied=bool(types) and bool(pairs[_index(entry.region, pairs.shape)].all()))
             for rule, entry in zip(rules, stated, strict=True)
         ]
         order = sorted(order, key=lambda i: rules[i].implied)
-    for i in order[:limit]:
+    for i in order[: task.limit]:
         pairs[_index(stated[i].region, pairs.shape)] = True
     if negatives is None:
         total = float(lattice.rejected[(-1,) * lattice.rejected.ndim])
@@ -362,8 +332,8 @@ def _enumerated(
         rejected = float(negatives.weights[negatives.rejected].sum())
         shown = float(negatives.weights[pairs[tuple(negatives.values.T)]].sum())
         coverage = Coverage("negatives", negatives.total, rejected, rejected, shown)
-    valid = None if positives is None else positives.total
-    return Explanation(tuple(rules[i] for i in order), True, coverage, limit, valid, types)
+    valid = None if task.positives is None else task.positives.total
+    return Explanation(tuple(rules[i] for i in order), True, coverage, task.limit, valid, types)
 
 
 def _index(region: Region, shape: Sequence[int]) -> tuple[Any, ...]:
@@ -396,29 +366,18 @@ class _Lattice:
 
     @classmethod
     def of(cls, points: PointSet, space: FeatureSpace) -> _Lattice:
+        # Impossible points are no completions, so they count as rejected.
+        rejected, impossible = np.ones((2, space.size), dtype=np.bool_)
+        for flat, (accepted,) in scan([points], space):
+            rejected[flat], impossible[flat] = ~accepted, False
         shape = tuple(len(axis) for axis in space.axes)
-        rejected, impossible = np.empty(space.size, np.bool_), np.empty(space.size, np.bool_)
-        # All rows are evaluated at once, so with many rows only few points fit at a time.
-        chunk = max(1, min(2**16, 2 * MOST_NUMBERS // points.width))
-        for first in range(0, space.size, chunk):
-            flat = np.arange(first, min(first + chunk, space.size))
-            assignments = space.unravelled(flat)
-            rejected[flat] = ~points.verdicts(space, assignments)
-            impossible[flat] = ~space.possible(assignments)
         counts = (rejected & ~impossible).astype(np.float64).reshape(shape)
         return cls(
             space,
-            _extended((rejected | impossible).reshape(shape), np.all),
+            _extended(rejected.reshape(shape), np.all),
             _extended(impossible.reshape(shape), np.all),
             _extended(counts, np.sum),
         )
-
-    def weights(self, points: WeightedPoints) -> Floats:
-        """The weight of the points in each cell."""
-        shape = tuple(len(axis) for axis in self.space.axes)
-        flat = np.ravel_multi_index(tuple(points.values.T), shape)
-        counts = np.bincount(flat, points.weights, minlength=self.space.size)
-        return _extended(counts.reshape(shape), np.sum)
 
     def rejected_points(self) -> WeightedPoints:
         """The possible rejected points."""
@@ -544,46 +503,35 @@ def _greedy_cover(
     return chosen, uncovered
 
 
-def _bounded(
-    points: PointSet,
-    space: FeatureSpace,
-    positives: WeightedPoints | None,
-    negatives: WeightedPoints | None,
-    limit: int,
-    seed: int,
-) -> Explanation:
+def _bounded(task: _Task) -> Explanation:
+    points, space, negatives = task.points, task.space, task.negatives
     weights = sum(part.W.size for part in points.networks())
     if weights > MOST_WEIGHTS:
-        raise TooLarge(
-            f"explaining {weights:,} weights of a network on a domain this large is above the limit of"
-            f" {MOST_WEIGHTS:,}; learn fewer hidden units, or ask `why` of single points."
-        )
-    rng = np.random.default_rng(seed)
+        raise TooLarge(f"a network on this large domain can have {MOST_WEIGHTS:,} weights, got {weights:,}.")
+    rng = np.random.default_rng(task.seed)
     if negatives is None or not negatives.rejected.any():
-        searched = _drawn_rejected(points, space, rng, seed)
+        searched = _drawn_rejected(points, space, rng, task.seed)
     else:
         searched = negatives.take(negatives.rejected)
     basis = searched if negatives is None else negatives
     rejected = basis.take(basis.rejected)
-    gold = None if positives is None else positives.take(positives.rejected)
-    weight = None if positives is None else positives.weight
-    common = None if positives is None else positives.share
+    gold = None if task.positives is None else task.positives.take(task.positives.rejected)
     rules, inside = [], np.zeros((MOST_RULES, len(rejected)), dtype=np.bool_)
     for i, (region, rows, row) in enumerate(_strongest(points, searched, gold, rng)):
-        stated = sentence(space, region, partial(rows.grown, row), common)
+        stated = sentence(space, region, partial(rows.grown, row), task.common)
         proof = replace(rows.names[row], bound=float(rows.values.most(stated.region, row)))
         inside[i] = rejected.inside(stated.region)
-        covered = float(rejected.weights[inside[i]].sum())
-        rules.append(_rule(space, stated, covered, proof, positives, weight))
+        rules.append(task.rule(stated, float(rejected.weights[inside[i]].sum()), proof))
     named = "drawn rejected points" if negatives is None else "negatives"
-    coverage = _coverage(named, rejected, basis.total, inside, limit)
-    return Explanation(tuple(rules), False, coverage, limit, None if positives is None else positives.total)
+    coverage = _coverage(named, rejected, basis.total, inside, task.limit)
+    valid = None if task.positives is None else task.positives.total
+    return Explanation(tuple(rules), False, coverage, task.limit, valid)
 
 
 def _drawn_rejected(
     points: PointSet, space: FeatureSpace, rng: np.random.Generator, seed: int
 ) -> WeightedPoints:
-    """Random rejected points, used if there are no examples; empty if none was found."""
+    """Random rejected points, used if there are no examples; empty if there were none."""
     if not space.integral:
         psi = drawn_psi(space, SAMPLE, rng)
         return WeightedPoints.rejected_ones(space, space.assignments(psi[~points.accepts(psi)]))
@@ -591,18 +539,7 @@ def _drawn_rejected(
     drawn = drawn_points(space, number, rng)
     rejected = drawn[~points.verdicts(space, drawn)]
     if len(rejected) < number // 20:
-        # Few points are rejected: mix random points with those where single units or rows are extreme.
-        networks = points.networks()
-        forms = np.concatenate([-p.W for p in networks]) if networks else rows_of(points).coefficients
-        worst = np.stack([axis.table(forms[:64]).argmin(0) for axis in space.axes], axis=1)
-        mixed = np.where(
-            rng.random(drawn.shape) < rng.random((len(drawn), 1)),
-            worst[rng.integers(0, len(worst), len(drawn))],
-            drawn,
-        )
-        mixed = mixed[space.possible(mixed)]
-        searched = search(space, None, points, wanted=200, seed=seed).points
-        rejected = np.concatenate([rejected, mixed[~points.verdicts(space, mixed)], searched])
+        rejected = np.concatenate([rejected, search(space, None, points, wanted=200, seed=seed).points])
     return WeightedPoints.rejected_ones(space, np.unique(rejected, axis=0))
 
 
@@ -623,40 +560,32 @@ class Rows:
         return forbidden
 
 
-def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> tuple[Rows, Floats]:
-    """The rows that reject most of the sample (N, axes), and their values (N, M) there: of networks with few
-    units all rows, of others those of the active sets S* = {k : a_k > 0}, their most active parts and single
-    units."""
+def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> Rows:
+    """The rows that reject most of the sample (N, axes): of networks with few units among all rows, of others
+    among the rows of the most active units that reject a point, of its active set S* and of single units."""
     size = sum(map(len, space.axes))
     check_numbers(32 * size, "the tables of rules")
     most = int(np.clip(2 * MOST_NUMBERS // size, 32, MOST_ROWS))
     networks, pieces, names = points.networks(), [], []
     for p, part in enumerate(networks, start=1):
-        activations = affine(space, part.W, part.b, sample)
-        subsets = _subsets(activations, most // len(networks)).astype(np.float64)
-        pieces.append((0.0 - subsets @ part.W, 1.0 - subsets @ part.b, (1.0 - activations @ subsets.T).T))
+        subsets = _subsets(affine(space, part.W, part.b, sample), most // len(networks)).astype(np.float64)
+        pieces.append((0.0 - subsets @ part.W, 1.0 - subsets @ part.b))
         number = p if len(networks) > 1 else 0
         names += [Proof("row", tuple(subset.nonzero()[0].tolist()), number) for subset in subsets]
     if networks:
-        C, c, at = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        C, c = (np.concatenate(part) for part in zip(*pieces, strict=True))
         total = max(1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum() for part in networks)
         terms, q = max(part.K for part in networks), max(part.exponent for part in networks)
     else:
-        rows = rows_of(points)
-        C, c = rows.coefficients, rows.bias
-        names = [Proof("row", row=m) for m in range(len(rows))]
-        total = (row_reach(space, C) + np.abs(c)).max(initial=0.0)
-        terms, q = 0, exponent(C, c)
+        C, c = rows_of(points).affine
+        names = [Proof("row", row=m) for m in range(len(c))]
+        total, terms, q = (row_reach(space, C) + np.abs(c)).max(initial=0.0), 0, exponent(C, c)
     terms += 4 * len(space.axes) + 4
     slack = rounding_bound(float(3 * total), terms, q if space.integral else None)
-    if not networks or not space.integral:
-        # The table of an interval has its maximum: activations do not add up to the maximum of a row.
-        at = affine(space, C, c, sample[:: 1 + len(sample) * len(c) // (4 * MOST_NUMBERS)]).T
-    chosen = np.sort(np.argsort(-(at < -slack).sum(1), kind="stable")[:most])
-    C, c, at = C[chosen], c[chosen], at[chosen].T
-    if len(at) < len(sample):
-        at = affine(space, C, c, sample)
-    return Rows(C, Values.of(space, C, c), slack, tuple(names[m] for m in chosen)), at
+    some = sample[:: 1 + len(sample) * len(c) // (4 * MOST_NUMBERS)]
+    rejects = (affine(space, C, c, some) < -slack).sum(0)
+    chosen = np.sort(np.argsort(-rejects, kind="stable")[:most])
+    return Rows(C[chosen], Values.of(space, C[chosen], c[chosen]), slack, tuple(names[m] for m in chosen))
 
 
 def _subsets(activations: Floats, most: int) -> Bools:
@@ -666,14 +595,10 @@ def _subsets(activations: Floats, most: int) -> Bools:
         return (np.arange(1, 2**K)[:, None] >> np.arange(K) & 1).astype(np.bool_)
     order = np.argsort(-activations, axis=1)
     ranked = np.take_along_axis(activations, order, axis=1)
-    rank = np.argsort(order, axis=1)
-    # The fewest most active units that reject, the whole active set, and a subset halfway between them.
     shortest = (np.maximum(ranked, 0.0).cumsum(1) <= 1.0).sum(1) + 1
-    active = (ranked > 0).sum(1)
-    sizes = (shortest, active, (shortest + active) // 2)
-    subsets, number = np.unique(
-        np.concatenate([rank < s[:, None] for s in sizes]), axis=0, return_counts=True
-    )
+    rank, sizes = np.argsort(order, axis=1), (shortest, (ranked > 0).sum(1))
+    sets = np.concatenate([rank < size[:, None] for size in sizes])
+    subsets, number = np.unique(sets, axis=0, return_counts=True)
     common = subsets[np.argsort(-number, kind="stable")[:most]]
     return np.concatenate([common[common.any(1)], np.eye(K, dtype=np.bool_)[:most]])
 
@@ -685,25 +610,23 @@ def _strongest(
     `gold`: valid points that are rejected, which should be in some rule, however long."""
     space = rejected.space
     sample = rejected.sample(int(np.clip(MOST_NUMBERS // len(space.axes), 200, SAMPLE)), rng)
-    order = rng.permutation(len(sample))
-    if gold is not None and len(gold):
-        some = gold.sample(DIVERSE_SEEDS, rng)
-        order = np.concatenate([len(sample) + np.arange(len(some)), order])
-        sample = WeightedPoints(
-            space,
-            np.concatenate([sample.values, some.values]),
-            np.append(sample.weights, some.weights),
-            np.append(sample.rejected, some.rejected),
-        )
+    seeds = rng.permutation(len(sample))
+    if gold is not None:
+        first = gold.sample(DIVERSE_SEEDS, rng)
+        seeds = np.concatenate([len(sample) + np.arange(len(first)), seeds])
+        pairs = zip((sample.values, sample.weights), (first.values, first.weights), strict=True)
+        values, weights = (np.concatenate(pair) for pair in pairs)
+        sample = WeightedPoints(space, values, weights, np.ones(len(values), dtype=np.bool_))
     if not len(sample):
         return []
-    rows, at = candidate_rows(points, space, sample.values)
+    rows = candidate_rows(points, space, sample.values)
+    at = affine(space, rows.coefficients, rows.values.bias, sample.values)
     highest = rows.values.most({})
     growths: dict[int, _Growth] = {}
     rules: dict[tuple[tuple[int, bytes], ...], tuple[Region, Rows, int]] = {}
     covered = np.zeros(len(sample), dtype=np.bool_)
     work = GROWTH_WORK
-    for number, seed in enumerate(order.tolist()):
+    for number, seed in enumerate(seeds.tolist()):
         if work < 0 or (number >= DIVERSE_SEEDS and covered[seed]):
             continue
         # A row is sure at a point if little of its range is above its value there.

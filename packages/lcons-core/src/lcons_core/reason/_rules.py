@@ -34,7 +34,7 @@ from lcons_core._blocks import Kind, check_numbers
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core._pointset import PointSet
-from lcons_core._psi import Psi, SparsePsi, as_psi
+from lcons_core._psi import Psi, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
 
@@ -57,22 +57,18 @@ class Box:
         a mapping from names to truth values. Count block: a mapping from names to one or several numbers.
         """
         chosen: dict[str, set[str]] = {}
-        for name, given in assignment.items():
-            for axis_name, values in _conditions(space, name, given):
+        for name, wanted in assignment.items():
+            for axis_name, values in _conditions(space, name, wanted):
                 chosen[axis_name] = {str(value) for value in values}
         if not chosen:
             raise InvalidInput("a rule needs at least one condition, found none; name a block and a value.")
         conditions = []
         for axis_name, wanted in chosen.items():
             axis = space.axes[space.axis_index(axis_name)]
-            unknown = sorted(wanted - set(axis.values))
-            if unknown or not wanted:
-                raise InvalidInput(
-                    f"unknown value {unknown[0]!r} for {axis_name!r}; it is one of"
-                    f" {', '.join(axis.values[:12])}{' ...' if len(axis) > 12 else ''}."
-                    if unknown
-                    else f"expected at least one value for {axis_name!r}, found none; name one."
-                )
+            known = axis.values
+            if wanted - set(known) or not wanted:
+                unknown = min(wanted - set(known), default="none")
+                raise InvalidInput(f"{axis_name!r} needs one of {', '.join(known[:12])}, got {unknown!r}.")
             conditions.append((axis_name, tuple(v for v in axis.values if v in wanted)))
         return cls(tuple(sorted(conditions, key=lambda c: space.axis_index(c[0]))))
 
@@ -105,9 +101,7 @@ def indicator(space: FeatureSpace, axis_name: str, values: Collection[str]) -> t
     block = space.block(axis.block)
     w, c = np.zeros(space.d), 0.0
     if block.whole:
-        raise Unsupported(
-            f"{axis_name!r} is a count: a set of counts is not linear in psi; write an inequality instead."
-        )
+        raise Unsupported(f"{axis_name!r} is a count, whose sets are not linear in psi; write an inequality.")
     wanted = frozenset(values)
     for v, value in enumerate(axis.values):
         if value not in wanted:
@@ -130,11 +124,6 @@ class Equation:
     rhs: float
     meaning: str
 
-    def __str__(self) -> str:
-        pairs = zip(self.coefficients, self.columns, strict=True)
-        terms = " ".join(f"{c:+g} psi[{j}]" for c, j in pairs)
-        return f"{terms} {self.sense} {self.rhs:g}  ({self.meaning})"
-
 
 @dataclass(frozen=True, eq=False)
 class DomainEquations:
@@ -145,31 +134,15 @@ class DomainEquations:
     upper: Floats
     integral: Bools
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def holds(self, psi: Any) -> Bools:
-        """(N,) which psi (N, d) satisfy all equations and bounds."""
-        checked = as_psi(psi, len(self.lower))
-        dense = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
-        integral = (dense == np.rint(dense)) | ~self.integral
-        holds: Bools = (integral & (dense >= self.lower) & (dense <= self.upper)).all(1)
-        for row in self.rows:
-            value = dense[:, list(row.columns)] @ np.array(row.coefficients)
-            low = value >= row.rhs if row.sense != "<=" else True
-            high = value <= row.rhs if row.sense != ">=" else True
-            holds &= low & high
-        return holds
-
 
 def domain_equations(space: FeatureSpace) -> DomainEquations:
     """The equations that hold exactly at the points of the space.
 
     >>> from lcons_core._space import one_hot
     >>> for row in domain_equations(FeatureSpace([one_hot("tag", "AB"), one_hot("word", "x", True)])).rows:
-    ...     print(row)
-    +1 psi[0] +1 psi[1] == 1  (tag has one value)
-    +1 psi[2] <= 1  (word has at most one value)
+    ...     print(row.meaning, row.columns, row.sense, row.rhs)
+    tag has one value (0, 1) == 1.0
+    word has at most one value (2,) <= 1.0
     """
     rows = []
     lower, upper = np.zeros(space.d), np.ones(space.d)
@@ -191,16 +164,16 @@ def domain_equations(space: FeatureSpace) -> DomainEquations:
     return DomainEquations(tuple(rows), frozen(lower), frozen(upper), frozen(~space.real_columns))
 
 
-def _conditions(space: FeatureSpace, name: str, given: Any) -> Iterable[tuple[str, Collection[Any]]]:
+def _conditions(space: FeatureSpace, name: str, choice: Any) -> Iterable[tuple[str, Collection[Any]]]:
     block = space.block(name)
     if block.kind is Kind.ONE_HOT:
-        yield name, [given] if isinstance(given, str) else list(given)
+        yield name, [choice] if isinstance(choice, str) else list(choice)
         return
-    if isinstance(given, str):
-        given = [given]
-    elif isinstance(given, int) and block.whole and len(block.values) == 1:
-        given = {block.values[0]: given}
-    named = given if isinstance(given, Mapping) else dict.fromkeys(given, True)
+    if isinstance(choice, str):
+        choice = [choice]
+    elif isinstance(choice, int) and block.whole and len(block.values) == 1:
+        choice = {block.values[0]: choice}
+    named = choice if isinstance(choice, Mapping) else dict.fromkeys(choice, True)
     axis_of = dict(zip(block.values, block.axis_names(), strict=True))
     for value, wanted in named.items():
         space.column(name, value)
@@ -269,12 +242,11 @@ class Rules(PointSet):
         exceptions = []
         for name, values in then_box.conditions:
             axis = self.space.axes[self.space.axis_index(name)]
-            given = dict(where_box.conditions).get(name, axis.values)
-            then_values = set(values)
-            given_otherwise = tuple(v for v in given if v not in then_values)
-            if given_otherwise:
-                conditions = {**dict(where_box.conditions), name: given_otherwise}
-                exceptions.append(_sorted_box(self.space, conditions))
+            others = dict(where_box.conditions).get(name, axis.values)
+            permitted = frozenset(values)
+            others = tuple(value for value in others if value not in permitted)
+            if others:
+                exceptions.append(_sorted_box(self.space, {**dict(where_box.conditions), name: others}))
         return Rules(self.space, [*self.forbidden, *exceptions], self.allowed)
 
     def contains(self, assignments: Ints) -> Bools:
@@ -296,10 +268,6 @@ class Rules(PointSet):
         )
         masks = [box.masks(self.space) for box in boxes]
         return masks[: len(self.forbidden)], masks[len(self.forbidden) :]
-
-    def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
-        """(N,) +1 for assignments (N, axes) that the rules accept, -1 for others."""
-        return np.where(self.contains(assignments), 1.0, -1.0)
 
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
         """(N,) which assignments (N, axes) the rules accept."""
@@ -336,8 +304,8 @@ class Rules(PointSet):
         return self.contains(self.space.assignments(psi))
 
 
-def _boxes(space: FeatureSpace, given: Iterable[Mapping[str, Any] | Box]) -> tuple[Box, ...]:
-    return tuple(box if isinstance(box, Box) else Box.of(space, box) for box in given)
+def _boxes(space: FeatureSpace, boxes: Iterable[Mapping[str, Any] | Box]) -> tuple[Box, ...]:
+    return tuple(box if isinstance(box, Box) else Box.of(space, box) for box in boxes)
 
 
 def _sorted_box(space: FeatureSpace, conditions: Mapping[str, tuple[str, ...]]) -> Box:
@@ -357,10 +325,7 @@ def _inside_some(boxes: Iterable[Masks], assignments: Ints) -> Bools:
 def _outside(space: FeatureSpace, boxes: tuple[Box, ...]) -> list[Box]:
     """Boxes of all points outside `boxes`: points that differ only in the last axis share one box."""
     if space.size > MAX_ALLOWED_POINTS:
-        raise TooLarge(
-            f"a network of allowed combinations needs a list of all {space.size:,} points, above"
-            f" the limit of {MAX_ALLOWED_POINTS:,}; name the forbidden combinations instead."
-        )
+        raise TooLarge(f"{space.size:,} points are too many to list; name forbidden combinations.")
     masks = [box.masks(space) for box in boxes]
     last: dict[tuple[int, ...], list[str]] = {}
     for assignments in space.points():

@@ -91,9 +91,7 @@ def _forbidden(space: FeatureSpace, tokens: Tokens) -> tuple[Box, ...]:
         if _starts(tokens, CANNOT, at):
             both = [*tokens[:at], Token(","), *tokens[at + len(CANNOT.split()) :]]
             return (Box.of(space, _conditions(space, both)),)
-    raise InvalidInput(
-        f"expected `A needs B`, `A cannot go with B`, `{FORBID} A` or `{ALLOW} A`, found {_shown(tokens)!r}."
-    )
+    raise InvalidInput(f"expected `A needs B`, `A cannot go with B` or `{FORBID} A`, got {_shown(tokens)!r}.")
 
 
 @dataclass(frozen=True)
@@ -173,9 +171,7 @@ def _conditions(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
         before = conditions.setdefault(block.name, values)
         if before is not values:
             if not isinstance(values, dict) or before.keys() & values.keys():
-                raise InvalidInput(
-                    f"{block.name!r} is named twice in one rule; write `{block.name} A or B`, or two rules."
-                )
+                raise InvalidInput(f"{block.name!r} is twice in one rule; write `A or B`, or two rules.")
             before.update(values)
     return conditions
 
@@ -328,10 +324,8 @@ def _column_value(space: FeatureSpace, name: str, value: str) -> tuple[str, str,
         if block.kind is Kind.BINARY and block.name == name:
             space.column(name, value)
             return name, value, "1"
-    raise InvalidInput(
-        f"{name!r} is a block of numbers, found {name}={value}; name one of them, as in"
-        f" `{space.block(name).axis_names()[0]}=1`."
-    )
+    example = space.block(name).axis_names()[0]
+    raise InvalidInput(f"{name!r} is a block of numbers; name one of them, as in `{example}=1`.")
 
 
 def _assign(space: FeatureSpace, assignment: dict[str, Any], name: str, column: str, value: str) -> None:
@@ -372,9 +366,7 @@ def _only_reading(
     for word, some in zip(words, places, strict=True):
         if not some:
             known = "; ".join(f"{block.name} ({', '.join(block.values[:6])})" for block in space.blocks[:6])
-            raise InvalidInput(
-                f"unknown value {word!r}; the values are those of {known}; name some of these."
-            )
+            raise InvalidInput(f"unknown value {word!r}; the values are those of {known}.")
     order = [block.name for block in space.blocks]
     for ordered in (True, False):
         readings = list(islice(_readings(places, order if ordered else None), 2))
@@ -382,9 +374,7 @@ def _only_reading(
             return readings[0]
         if readings:
             named = ",".join(f"{place[0]}={word}" for place, word in zip(readings[0], words, strict=True))
-            raise InvalidInput(
-                f"{' '.join(words)!r} can be read in several ways; choose one, as in `{named}`."
-            )
+            raise InvalidInput(f"{' '.join(words)!r} is ambiguous; choose one reading, as in `{named}`.")
     raise InvalidInput(f"{' '.join(words)!r} does not fit the blocks; name at most one value per block.")
 
 

@@ -43,10 +43,7 @@ MOST_BOXES, BOUNDARY_BOXES = 2**12, 2**9
 BOXES_AT_ONCE = 32
 # Numbers that a search may look at, in total and at once.
 WORK, CELLS = 2**28, 2**21
-# A space of at most this number of points is listed instead of searched.
-WHOLE = 1024
 CHUNK = 2**14
-GRID_BITS = 20
 UNITS, ROWS, CHOICE = "units", "rows", "choice"
 
 
@@ -54,9 +51,7 @@ def space_of(points: PointSet, space: FeatureSpace | None) -> FeatureSpace:
     """The space of the set, if it has one, else the given one."""
     space = points.space or space
     if space is None:
-        raise InvalidInput(
-            f"a {type(points).__name__} has no names of columns; pass space=..., or a LearnedConstraint."
-        )
+        raise InvalidInput(f"a {type(points).__name__} has no names of columns; pass the space.")
     check_width(points, space)
     return space
 
@@ -227,51 +222,42 @@ def search(
 ) -> Searched:
     """About `wanted` points of a region that `inside` accepts and `outside` rejects (None: any point)."""
     rng = np.random.default_rng(seed)
-    judges = [None if points is None else _Judge.of(points, space) for points in (inside, outside)]
+    sides = ((inside, True), (outside, False))
     start = [(region or {}).get(i, np.ones(len(axis), np.bool_)) for i, axis in enumerate(space.axes)]
     stack = [np.concatenate(start)]
-    cells = len(stack[0]) * max(1, sum(judge.width for judge in judges if judge))
+    seen = [np.zeros((0, len(space.axes)), np.int64)]
+    points = seen[0]
+    judges = [(_Judge.of(points, space), accepts) for points, accepts in sides if points is not None]
+    cells = len(stack[0]) * max(1, sum(judge.width for judge, _ in judges))
     at_once = int(np.clip(CELLS // cells, 1, BOXES_AT_ONCE))
     boxes_left = int(np.clip(WORK // cells, 1, most))
-    wanted_points: list[Ints] = [np.zeros((0, len(space.axes)), np.int64)]
-    seen = list(wanted_points)
-    while stack and boxes_left > 0 and sum(map(len, wanted_points)) < wanted:
+    while stack and boxes_left > 0 and len(points) < wanted:
         boxes = np.array(stack[-at_once:])
         del stack[-at_once:]
         boxes_left -= len(boxes)
-        hope, spread, pulls = _hope(judges, boxes)
-        is_open = np.flatnonzero(hope >= 0)
-        boxes = boxes[is_open]
-        best = [_picked(space, boxes, pull[is_open]) for pull in pulls]
-        tried = np.unique(np.concatenate([*best, _picked(space, boxes, rng.random(boxes.shape))]), axis=0)
-        tried = tried[space.possible(tried)]
-        holds = np.ones(len(tried), dtype=np.bool_)
-        for judge, accepts in zip(judges, (True, False), strict=True):
-            if judge is not None:
-                holds &= judge.points.verdicts(space, tried) == accepts
-        wanted_points.append(tried[holds])
-        seen.append(tried)
-        for i in np.argsort(hope[is_open], kind="stable").tolist():
-            stack += _halves(space, boxes[i], spread[is_open[i]], pulls[0][is_open[i]])
-    points = np.unique(np.concatenate(wanted_points), axis=0)
+        hope, spread, pull = _hope(judges, boxes)
+        is_open = hope >= 0
+        hope, boxes, spread, pull = hope[is_open], boxes[is_open], spread[is_open], pull[is_open]
+        drawn = _picked(space, boxes, rng.random(boxes.shape))
+        seen.append(np.unique(np.concatenate([_picked(space, boxes, pull), drawn]), axis=0))
+        seen[-1] = seen[-1][space.possible(seen[-1])]
+        verdicts = [judge.points.verdicts(space, seen[-1]) == accepts for judge, accepts in judges]
+        points = np.unique(np.concatenate([points, seen[-1][np.all(verdicts, axis=0)]]), axis=0)
+        for i in np.argsort(hope, kind="stable").tolist():
+            stack += _halves(space, boxes[i], spread[i], pull[i])
     return Searched(points, np.concatenate(seen), not stack)
 
 
-def _hope(judges: Sequence[_Judge | None], boxes: Bools) -> tuple[Floats, Floats, list[Floats]]:
-    """(B,) negative for boxes without a wanted point, the spread by axis, and directions to wanted points."""
+def _hope(judges: Sequence[tuple[_Judge, bool]], boxes: Bools) -> tuple[Floats, Floats, Floats]:
+    """(B,) negative for boxes without a wanted point, the spread by axis, and the pull to wanted points."""
     hopes, spreads, pulls = [], [], []
-    for judge, sign in zip(judges, (1.0, -1.0), strict=True):
-        if judge is None:
-            continue
+    for judge, accepts in judges:
         low, high, spread, pull = judge.bound(boxes)
         rejects = low < judge.error if judge.error else low < 0
-        hope = high + judge.error if sign > 0 else np.where(rejects, judge.error - low, -1.0)
-        hopes.append(hope)
+        hopes.append(high + judge.error if accepts else np.where(rejects, judge.error - low, -1.0))
         spreads.append(spread)
-        pulls.append(sign * pull)
-    if len(pulls) > 1:
-        pulls.insert(0, pulls[0] + pulls[1])
-    return np.min(hopes, axis=0), np.sum(spreads, axis=0), pulls
+        pulls.append(pull if accepts else -pull)
+    return np.min(hopes, axis=0), np.sum(spreads, axis=0), np.sum(pulls, axis=0)
 
 
 def _picked(space: FeatureSpace, boxes: Bools, scores: Floats) -> Ints:
@@ -318,10 +304,7 @@ def drawn_points(
 
 def near_boundary(points: PointSet, space: FeatureSpace, number: int, seed: int) -> Ints:
     """At most `number` assignments near the boundary, on both sides of it if the search saw both."""
-    if space.size <= WHOLE:
-        near = np.concatenate(list(space.points()))
-    else:
-        near = search(space, points, points, most=BOUNDARY_BOXES, seed=seed).seen
+    near = search(space, points, points, most=BOUNDARY_BOXES, seed=seed).seen
     accepted = points.verdicts(space, near)
     sides = [near[accepted == side] for side in (True, False)]
     share = max(1, number // 2, *(number - len(side) for side in sides))
@@ -352,19 +335,8 @@ def drawn_psi(space: FeatureSpace, number: int, rng: np.random.Generator) -> Flo
 
 def drawn_reals(space: FeatureSpace, number: int, rng: np.random.Generator) -> Floats:
     """(number, real columns) random numbers; every eighth row has each column at one of its bounds."""
-    low, high = _real_bounds(space)
-    drawn = _on_grid(low + rng.random((number, len(low))) * (high - low), space)
+    equations, columns = domain_equations(space), space.real_columns
+    low, high = equations.lower[columns], equations.upper[columns]
+    drawn = np.clip(low + rng.random((number, len(low))) * (high - low), low, high)
     drawn[::8] = np.where(rng.random(drawn.shape) < 0.5, low, high)[::8]
     return drawn
-
-
-def _real_bounds(space: FeatureSpace) -> tuple[Floats, Floats]:
-    equations = domain_equations(space)
-    return equations.lower[space.real_columns], equations.upper[space.real_columns]
-
-
-def _on_grid(numbers: Floats, space: FeatureSpace) -> Floats:
-    """Numbers rounded to short ones, so that points are exact in short arithmetic, inside their bounds."""
-    low, high = _real_bounds(space)
-    power = GRID_BITS - np.ceil(np.log2(np.maximum(np.abs(low), np.abs(high)))).astype(np.int64)
-    return np.clip(np.ldexp(np.rint(np.ldexp(numbers, power)), -power), low, high)

@@ -164,10 +164,7 @@ def verify(
         psi = np.concatenate([domain.vectors(assignments) for assignments in domain.points()])
         return _Check(network, space, psi).run(ALL if space else BITS, seed)
     if network.K * samples > MOST_VALUES:
-        raise TooLarge(
-            f"verifying {network.K:,} units at {samples:,} drawn points takes more than {MOST_VALUES:,}"
-            " values of units; draw fewer samples."
-        )
+        raise TooLarge(f"{network.K:,} units at {samples:,} points are too many values; draw fewer samples.")
     rng, scope = np.random.default_rng(seed), f"drawn with seed {seed}"
     if not domain.integral:
         return _Check(network, space, drawn_psi(domain, samples, rng)).run(scope, seed)
@@ -183,9 +180,7 @@ def _network_of(
     points = as_points(constraint, "verify")
     parts = points.networks()
     if not parts:
-        raise Unsupported(
-            f"verify needs a network or a constraint with one, found {type(constraint).__name__}."
-        )
+        raise Unsupported(f"verify needs a network or a constraint, got {type(constraint).__name__}.")
     return parts[0] if len(parts) == 1 else Conjunction(parts), points.space or space
 
 
@@ -234,11 +229,8 @@ class _Check:
         )
 
     def _check_cuts(self, accepted: Bools) -> int:
-        """Checks the cut at some points of both sides; returns their number."""
-        sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
-        most = CHECKED_CUTS - min(CHECKED_CUTS // 2, *map(len, sides))
-        spread = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(int)] for side in sides]
-        at = np.concatenate(spread)
+        """Checks the cut at all points or at evenly spaced ones; returns their number."""
+        at = np.unique(np.linspace(0, len(accepted) - 1, min(len(accepted), CHECKED_CUTS)).astype(int))
         holds = [bool(most_violated(self.network, psi).accepts(psi)) for psi in self.psi[at]]
         self._expect(at, accepted[at], np.array(holds, dtype=np.bool_), "the cut")
         return len(at)

@@ -123,7 +123,7 @@ def why(
     space, region = _region_of(space_of(points, space), {**(assignment or {}), **named})
     partial = len(region) < len(space.axes)
     if partial:
-        rows, _ = candidate_rows(points, space, _drawn(space, COMPLETIONS, 0, region))
+        rows = candidate_rows(points, space, _drawn(space, COMPLETIONS, 0, region))
         bounds = rows.values.most(region)
         best = int(bounds.argmin())
         coefficients, bias, forbidden = (
@@ -185,7 +185,7 @@ def _numbers(space: FeatureSpace, name: str, value: Any) -> dict[int, float]:
     for number in numbers.values():
         if not isinstance(number, int | float | np.number) or not block.low <= number <= block.high:
             raise InvalidInput(
-                f"{name!r} needs a number from {block.low:g} to {block.high:g}, found {number!r:.40}."
+                f"{name!r} needs a number in {block.low:g}..{block.high:g}, got {number!r:.40}."
             )
     return {space.column(name, column): float(number) for column, number in numbers.items()}
 
@@ -250,10 +250,7 @@ def completions(
         if not len(first):
             first = space.vectors(chunk[accepted][:1])
     if total <= limit and not looked:
-        raise InvalidInput(
-            "no point of the space has these values together, with or without the constraint; choose values"
-            " that can occur together."
-        )
+        raise InvalidInput("no point of the space has these values together; choose others.")
     return _completions(space, total, looked, first, allowed, unless)
 
 

@@ -65,9 +65,7 @@ class Member:
             )
         except Exception as error:  # it is parsed as Python, which has errors of all kinds
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise DamagedFile(
-                f"the array {info.filename!r:.60} has a damaged header ({reason:.100})"
-            ) from None
+            raise DamagedFile(f"an array has a damaged header ({reason:.100})") from None
         if self.dtype.kind not in _KINDS:
             held = "Python objects" if self.dtype.hasobject else f"{self.dtype!s:.60}"
             raise DamagedFile(f"the array {info.filename!r:.60} holds {held}, which lcons does not read")
@@ -75,8 +73,7 @@ class Member:
         there = info.file_size - self._file.tell()
         if min(self.shape, default=0) < 0 or size != there:
             raise DamagedFile(
-                f"the array {info.filename!r:.60} claims the shape {self.shape!r:.60} of {self.dtype!s:.40},"
-                f" but has {there:,} bytes"
+                f"an array claims {self.shape!r:.60} of {self.dtype!s:.40}, but has {there} bytes"
             )
 
         self._next = 0
@@ -113,12 +110,10 @@ class Archive:
 
     def __init__(self, source: BinaryIO) -> None:
         self._archive = zipfile.ZipFile(source)
-        found = self._archive.infolist()
-        self._members = {info.filename.removesuffix(".npy"): info for info in found}
-        if len(self._members) != len(found):
-            names = [info.filename for info in found]
-            twice = next((name for name in names if names.count(name) > 1), names[0])
-            raise DamagedFile(f"it has two members of the name {twice!r:.60}")
+        members = self._archive.infolist()
+        self._members = {info.filename.removesuffix(".npy"): info for info in members}
+        if len(self._members) != len(members):
+            raise DamagedFile("it has two members of one name")
         self._size = source.seek(0, os.SEEK_END)
 
     @property

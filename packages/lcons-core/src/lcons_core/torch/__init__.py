@@ -8,9 +8,7 @@ from lcons_core._errors import MissingExtra
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise MissingExtra(
-        f"lcons_core.torch needs torch, which cannot be imported ({error}); run: pip install torch."
-    ) from error
+    raise MissingExtra(f"lcons_core.torch needs torch ({error}); run: pip install torch.") from error
 
 from lcons_core.torch._label_chain import LabelChain
 from lcons_core.torch._penalty import expected_penalty

@@ -7,11 +7,6 @@ over windows w of n labels and label n-grams v. The margins are constants, so th
 probabilities: it is exact for independent tokens and for CRFs, and differentiable in their scores. It needs
 no gold labels, so a model can also be trained on sentences without labels. The constraint does not change.
 
-With `relaxed`, f(margin(E_p[psi_w])) is used instead: the penalty of the mean psi. f(margin(.)) is convex, so
-this is a lower bound (Jensen). It may be 0 although every labelling is penalised, because a fractional
-assignment can satisfy a constraint that every labelling violates. It is cheap, and the only penalty for label
-counts, but it is not a measure of violation.
-
 Not in the paper. Constraints on expectations, which need no labels, are those of posterior regularisation
 (Ganchev et al. 2010); here they are a plain loss.
 """
@@ -30,7 +25,7 @@ from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
 from lcons_core._types import Floats, Ints
-from lcons_core.features import Counts, NgramContext, NgramLabels, SequenceFeature
+from lcons_core.features._ngrams import NgramContext, SequenceFeature
 from lcons_core.torch._label_chain import LabelChain
 
 MAX_CELLS = 2**27
@@ -51,15 +46,13 @@ def expected_penalty(
     x: Columns | Sequence[Columns] | None = None,
     *,
     penalty: str = "hinge",
-    relaxed: bool = False,
 ) -> Tensor:
     """(B,) the expected penalty of each sequence, or a scalar for one sequence: add a multiple to a loss.
 
     `marginals` are probabilities (B, T, L) or (T, L) of independent tokens, or a `LabelChain` (CRFs, and
     batches with lengths); `labels` names the last dimension; `x` has the contexts of one sequence, or of each
     sequence in a batch. `penalty` is `hinge` or `log_sigmoid`; `lcons_decode.Soft` subtracts the latter from
-    a score. With `relaxed`, the result is the penalty of the mean psi, a lower bound that is not a measure of
-    violation (see the module).
+    a score.
 
     >>> from lcons_core._schemes import iob2
     >>> p = torch.tensor([[0.5, 0.5], [0.0, 1.0]])
@@ -73,20 +66,13 @@ def expected_penalty(
     if len(labels) != chain.L or len(set(labels)) != len(labels):
         raise InvalidInput(f"labels must be {chain.L} distinct names, found {list(labels)!r:.80}.")
     f, feature = PENALTIES[penalty], constraint.feature
-    if isinstance(feature, SequenceFeature):
-        columns = _columns(x, chain)
-        parts = [_Tables.of(part, feature, labels, chain) for part in constraint.network.parts]
-        per_window = _relaxed if relaxed else _expected
-        total = chain.unary.new_zeros(len(chain.lengths))
-        for group in _groups(feature, chain, columns):
-            total = total.index_add(0, group.owner, per_window(parts, group, chain, f))
-    elif isinstance(feature, Counts) and not feature.spans and relaxed:
-        total = _relaxed_counts(constraint, feature, labels, chain, f)
-    else:
-        raise Unsupported(
-            "the expected penalty needs a local feature over label n-grams (ngram, context), or token counts"
-            f" with relaxed=True; found {feature.kind if feature else 'no feature'!r}."
-        )
+    if not isinstance(feature, SequenceFeature):
+        kind = feature.kind if feature else "no feature"
+        raise Unsupported(f"the expected penalty needs a feature over windows of labels, got {kind!r}.")
+    parts = [_Tables.of(part, feature, labels, chain) for part in constraint.network.parts]
+    total = chain.unary.new_zeros(len(chain.lengths))
+    for group in _groups(feature, chain, _columns(x, chain)):
+        total = total.index_add(0, group.owner, _expected(parts, group, chain, f))
     return total[0] if chain.single else total
 
 
@@ -148,9 +134,7 @@ def _expected(
     kinds = len(group.kinds)
     cells = max(kinds * L**m, W * L ** (m if kinds > 1 else m - 1))
     if cells > MAX_CELLS:
-        raise TooLarge(
-            f"{W:,} windows of {m} labels need more than {MAX_CELLS:,} cells; use smaller batches."
-        )
+        raise TooLarge(f"{W:,} windows of {m} labels are more than {MAX_CELLS:,} cells; use smaller batches.")
     with torch.no_grad():
         table = f(torch.stack([_margins(part, group) for part in parts]).amin(0))
         table = table.to(chain.unary.dtype)
@@ -192,35 +176,6 @@ def _margins(part: _Tables, group: _Group) -> Tensor:
     return 1.0 - total
 
 
-def _relaxed(parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable[[Tensor], Tensor]) -> Tensor:
-    """(W,) the penalty of the mean psi of each window."""
-    margins = []
-    for part in parts:
-        activation = part.fixed(group)[group.which]
-        for i, table in enumerate(part.free(group)):
-            activation = activation + chain.token(group.owner, group.first + i).double() @ table
-        margins.append(1.0 - torch.relu(activation).sum(-1))
-    return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
-
-
-def _relaxed_counts(
-    constraint: LearnedConstraint,
-    feature: Counts,
-    labels: Sequence[str],
-    chain: LabelChain,
-    f: Callable[[Tensor], Tensor],
-) -> Tensor:
-    """(B,) the penalty of the mean counts of the labels."""
-    ids = NgramLabels(feature.labels, 1).label_ids(labels)
-    inside = torch.arange(chain.unary.shape[1], device=chain.unary.device) < chain.lengths[:, None]
-    counts = (chain.unary * inside[..., None]).sum(1).double()
-    margins = []
-    for part in constraint.network.parts:
-        W, b = (_double(weights, chain) for weights in (part.W[:, ids], part.b))
-        margins.append(1.0 - torch.relu(counts @ W.T + b).sum(-1))
-    return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
-
-
 def _double(weights: Floats, chain: LabelChain) -> Tensor:
     return torch.tensor(weights, device=chain.unary.device)
 
@@ -230,9 +185,7 @@ def _columns(x: Columns | Sequence[Columns] | None, chain: LabelChain) -> Sequen
     if x is not None:
         columns = [x] if isinstance(x, Mapping) else x
     if len(columns) != len(chain.lengths):
-        raise InvalidInput(
-            f"expected one x for each of {len(chain.lengths)} sequences, found {len(columns)}."
-        )
+        raise InvalidInput(f"expected one x for each of {len(chain.lengths)} sequences, got {len(columns)}.")
     return columns
 
 

@@ -41,7 +41,8 @@ from lcons_decode._scores import (
 from lcons_decode.chains._lattice import in_order
 from lcons_decode.chains._viterbi import read_decoding, viterbi_ids
 from lcons_decode.chains._windows import ChainConstraints, lay_out
-from lcons_decode.kernels import How, share_rows
+from lcons_decode.kernels import share_rows
+from lcons_decode.kernels._arrays import How
 
 BUDGET = 10_000
 

@@ -23,7 +23,7 @@ import numpy as np
 from lcons_decode._scores import ChainBatch, ChainScores, X
 from lcons_decode.chains._ngrams import broken, penalties
 from lcons_decode.chains._windows import ChainConstraints, lay_out
-from lcons_decode.kernels import Floats, Ints, Layout
+from lcons_decode.kernels._arrays import Floats, Ints, Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,10 +26,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import CodedColumn, LearnedConstraint, TooLarge, check_numbers, compile_masks
+from lcons_core import CodedColumn, LearnedConstraint, TooLarge, compile_masks
+from lcons_core._blocks import check_numbers
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.chains._ngrams import costs
-from lcons_decode.kernels import LANES, Floats, Groups, Ints, Singles, listed_groups, share_rows
+from lcons_decode.kernels import share_rows
+from lcons_decode.kernels._arrays import LANES, Floats, Groups, Ints, Singles, listed_groups
 
 # Up to so many labels, with padding, and so many numbers, bounds are those of pairs: much closer, but squares
 # of labels.

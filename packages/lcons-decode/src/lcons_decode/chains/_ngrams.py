@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_decode.kernels import Floats, Ints, Lists, Units
+from lcons_decode.kernels._arrays import Floats, Ints, Lists, Units
 
 
 def costs(margins: Any, hinge: bool) -> Any:

@@ -20,7 +20,7 @@ from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, X, Xs, columns_of
 from lcons_decode.chains._local import CompiledLocal, Steps, compile_local, last_label_tops
 from lcons_decode.chains._ngrams import costs
-from lcons_decode.kernels import (
+from lcons_decode.kernels._arrays import (
     LANES,
     Floats,
     Groups,

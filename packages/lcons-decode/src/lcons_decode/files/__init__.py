@@ -21,20 +21,3 @@ are optional, and `-Infinity` forbids a label:
 Files are never loaded into memory whole. Pickle is not used: arrays of objects raise an error. Every problem
 with the scores raises an `LconsError` of one sentence.
 """
-
-from lcons_decode._scores import WORDS
-from lcons_decode.files._answers import NO_LABEL, conll, described
-from lcons_decode.files._constraints import load_constraints
-from lcons_decode.files._scores import ScoreSource, read_labels, read_model, read_scored
-
-__all__ = [
-    "NO_LABEL",
-    "WORDS",
-    "ScoreSource",
-    "conll",
-    "described",
-    "load_constraints",
-    "read_labels",
-    "read_model",
-    "read_scored",
-]

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import WORD, InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
+from lcons_core._instance import WORD
 from lcons_decode._scores import MAX_LABELS, WORDS, ChainScores, Scored
 
 MODEL = ("transition", "start", "stop")

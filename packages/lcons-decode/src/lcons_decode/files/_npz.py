@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import DamagedFile, InvalidInput
-from lcons_core.storage import Archive, Member, explained
+from lcons_core.storage._archive import Archive, Member, explained
 from lcons_decode._scores import Scored
 from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from lcons_core import InvalidInput, LconsError
-from lcons_core.storage import unique_keys
+from lcons_core._files import unique_keys
 from lcons_decode._scores import Scored
 from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
 from lcons_decode.files._npz import NpzScores

@@ -17,26 +17,8 @@
 | `_files` | one constraint on the points of its space, as an LP or MPS file |
 """
 
-from lcons_decode.ilp._decoders import chain_program, decode_ilp, decode_relations_ilp
-from lcons_decode.ilp._ground import Grounded, ground_chain, ground_columns, ground_tuples
-from lcons_decode.ilp._program import Program, Row, Sense, Variable, graph_program
-from lcons_decode.ilp._solve import Assignment, solve
-from lcons_decode.ilp._solver import Solver
+from lcons_decode.ilp._decoders import decode_ilp
+from lcons_decode.ilp._program import Program, Row, Sense, Variable
+from lcons_decode.ilp._solve import solve
 
-__all__ = [
-    "Assignment",
-    "Grounded",
-    "Program",
-    "Row",
-    "Sense",
-    "Solver",
-    "Variable",
-    "chain_program",
-    "decode_ilp",
-    "decode_relations_ilp",
-    "graph_program",
-    "ground_chain",
-    "ground_columns",
-    "ground_tuples",
-    "solve",
-]
+__all__ = ["Program", "Row", "Sense", "Variable", "decode_ilp", "solve"]

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Form, Ints, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._theorem import Form
+from lcons_core._types import Floats, Ints
 from lcons_core.features import Tuples
 from lcons_decode._constraints import MEMBERS, Constraint
 from lcons_decode._result import Decoding, RelationDecoding

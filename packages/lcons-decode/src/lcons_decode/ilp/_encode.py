@@ -35,7 +35,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import Bools, Floats, Form, InvalidInput, LiftedInequalities, TooLarge, most_violated
+from lcons_core import InvalidInput, LiftedInequalities, TooLarge, most_violated
+from lcons_core._theorem import Form
+from lcons_core._types import Bools, Floats
 from lcons_core.optimisers._system import as_lifted
 from lcons_core.optimisers._system import encode as encode_network
 from lcons_decode.ilp._ground import MAX_TERMS, Grounded, PsiRow

@@ -19,10 +19,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from lcons_core import FeatureSpace, Form, InvalidInput, LearnedConstraint, as_constraint
+from lcons_core import FeatureSpace, InvalidInput, LearnedConstraint
+from lcons_core._constraint import as_constraint
+from lcons_core._theorem import Form
 from lcons_core.optimisers._system import build_system, fold_constants
 from lcons_core.optimisers._tool import Bounds, Row
-from lcons_core.reason import domain_equations
+from lcons_core.reason._rules import domain_equations
 
 Scores = Mapping[str, Mapping[str, float]]
 Columns = Mapping[str, tuple[float, Bounds]]  # name -> coefficient in the objective, and bounds

@@ -25,7 +25,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from lcons_core import LARGEST_MAGNITUDE, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._arithmetic import LARGEST_MAGNITUDE
 
 Name = Hashable
 Values = Mapping[Name, float]

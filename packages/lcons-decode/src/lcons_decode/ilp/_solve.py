@@ -28,7 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lcons_core import Floats, Form, LconsError, SparsePsi, read_form
+from lcons_core import LconsError, SparsePsi
+from lcons_core._theorem import Form, read_form
+from lcons_core._types import Floats
 from lcons_decode._result import Status, Violation
 from lcons_decode.ilp._encode import FORMS, cut, encode, slack_name
 from lcons_decode.ilp._ground import Grounded

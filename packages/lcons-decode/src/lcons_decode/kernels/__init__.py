@@ -15,37 +15,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from lcons_decode.kernels._arrays import (
-    LANES,
-    Chain,
-    Floats,
-    Groups,
-    How,
-    Ints,
-    Layout,
-    Lists,
-    Singles,
-    Units,
-    listed_groups,
-    widened,
-)
-
-__all__ = [
-    "LANES",
-    "Chain",
-    "Floats",
-    "Groups",
-    "How",
-    "Ints",
-    "Layout",
-    "Lists",
-    "Singles",
-    "Units",
-    "listed_groups",
-    "share_rows",
-    "widened",
-]
-
 Result = TypeVar("Result")
 
 LEAST_SHARE = 64

@@ -32,18 +32,16 @@ import numpy as np
 from transformers import TokenClassificationPipeline
 from transformers.pipelines.token_classification import AggregationStrategy
 
-from lcons_core import OUTSIDE, WORD, InvalidInput, Unsupported
+from lcons_core import InvalidInput, Unsupported
+from lcons_core._instance import WORD
+from lcons_core._schemes import OUTSIDE
 from lcons_decode._adapters import label_names
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
 from lcons_decode._result import Decoding
 from lcons_decode._scores import ChainScores, Floats
-from lcons_decode.chains import (
-    ChainConstraints,
-    constrained_viterbi,
-    decode_global,
-    marginals,
-    window_probabilities,
-)
+from lcons_decode.chains._constrained import constrained_viterbi, decode_global
+from lcons_decode.chains._marginals import marginals, window_probabilities
+from lcons_decode.chains._windows import ChainConstraints
 
 SPAN, MEAN = "span", "mean"
 # By letter of a span scheme, whether a span starts or continues.

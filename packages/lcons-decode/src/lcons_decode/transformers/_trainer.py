@@ -27,7 +27,8 @@ import torch
 from torch import Tensor
 from transformers import Trainer
 
-from lcons_core import InvalidInput, LearnedConstraint, Unsupported, chunks
+from lcons_core import InvalidInput, LearnedConstraint, Unsupported
+from lcons_core._schemes import chunks
 from lcons_core.torch import LabelChain, expected_penalty
 from lcons_decode._adapters import label_names
 from lcons_decode._constraints import Constraint

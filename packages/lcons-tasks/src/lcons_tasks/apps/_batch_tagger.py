@@ -16,12 +16,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lcons_core import WORD, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._instance import WORD
 from lcons_decode import Decoding
 from lcons_decode._decoder import answer_columns
-from lcons_decode.files import WORDS
+from lcons_decode._scores import WORDS
 from lcons_tasks.apps._tagger import ConstrainedTagger, loaded_tagger
-from lcons_tasks.data import text_sentences
+from lcons_tasks.data._stream import text_sentences
 from lcons_tasks.data.text._pos import loaded_pos_tagger
 
 POS, TEXT = "pos", "text"

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from lcons_core import DamagedFile, LconsError, LearnedConstraint, save
-from lcons_core.storage import parse
+from lcons_core._files import open_regular, parse
 from lcons_tasks.atomic import replacing_folder
 
 FORMAT = 1
@@ -34,14 +34,6 @@ _LONGEST_STEM = 80
 
 
 Reports = Callable[[Path], Mapping[str, str]]
-
-
-class Savable(Protocol):
-    """A model that writes itself to a file."""
-
-    def save(self, path: str | os.PathLike[str], /) -> None:
-        """Writes the model."""
-        ...
 
 
 class Described(NamedTuple):
@@ -81,7 +73,7 @@ class FolderKind:
     def write(
         self,
         folder: str | os.PathLike[str],
-        model: Savable | None,
+        model: Any,
         constraints: Sequence[Described],
         more: Mapping[str, Any] | None = None,
         reports: Reports | None = None,
@@ -89,61 +81,65 @@ class FolderKind:
         """Writes the folder, which replaces an existing one; if that fails, the old one stays unchanged.
         `reports` returns the text of some of `REPORTS` for the folder that is being made."""
         files = _file_names(one.name for one in constraints)
-        entries = [
-            {"name": one.name, "file": file, **one.more} for one, file in zip(constraints, files, strict=True)
-        ]
+        pairs = list(zip(constraints, files, strict=True))
+        entries = [{"name": one.name, "file": file, **one.more} for one, file in pairs]
         described = {"format": FORMAT, **(more or {}), "constraints": entries}
         try:
-            target = Path(os.path.realpath(folder))
-            self._check_replaceable(target)
-            with replacing_folder(target) as made:
+            with replacing_folder(self.check_place(folder)) as made:
                 if model is not None:
                     model.save(made / MODEL)
                 (made / CONSTRAINTS).mkdir()
-                for one, file in zip(constraints, files, strict=True):
+                for one, file in pairs:
                     save(one.constraint, made / file)
-                text = json.dumps(described, indent=2) + "\n"
-                (made / self.description).write_text(text, encoding="utf-8")
-                for name, report in (reports(made) if reports else {}).items():
-                    (made / name).write_text(report, encoding="utf-8")
+                texts = {self.description: json.dumps(described, indent=2) + "\n"}
+                for name, text in {**texts, **(reports(made) if reports else {})}.items():
+                    (made / name).write_text(text, encoding="utf-8")
         except (OSError, ValueError) as error:
             if isinstance(error, LconsError):
                 raise
-            raise LconsError(
-                f"cannot write the folder {os.fspath(folder)!r}: {_reason(error)}; name a folder that can be"
-                " written to."
-            ) from None
+            reason = getattr(error, "strerror", None) or error
+            raise LconsError(f"cannot write the folder {os.fspath(folder)!r}: {reason}.") from None
 
-    def check_place(self, folder: str | os.PathLike[str]) -> None:
-        """Raises `LconsError` before any work if the folder cannot be written."""
+    def check_place(self, folder: str | os.PathLike[str]) -> Path:
+        """The folder to write; raises `LconsError` if that is impossible or would delete other files."""
         target = Path(os.path.realpath(folder))
-        self._check_replaceable(target)
-        above = next(path for path in target.parents if path.exists())
+        above = next(path for path in (target, *target.parents) if path.exists())
         if not above.is_dir() or not os.access(above, os.W_OK):
             raise LconsError(
                 f"cannot write the folder {os.fspath(folder)!r}: {str(above)!r} is not a folder that can be"
-                " written to; name another folder."
+                " written to."
             )
+        known = {MODEL, CONSTRAINTS, self.description, *REPORTS}
+        strange = {path.name for path in target.iterdir()} - known if target.exists() else None
+        if strange:
+            raise LconsError(
+                f"expected nothing or {self._one} to replace at {str(target)!r}, found {min(strange)!r}"
+                " there; name another folder."
+            )
+        return target
 
     def read(self, folder: Path) -> dict[str, Any]:
         """The description, checked: it has exactly the expected keys, and the file names are safe."""
-        content = self._content(folder)
+        try:
+            with open_regular(folder / self.description) as file:
+                content = file.read(MAX_BYTES + 1)
+        except (OSError, ValueError):
+            missing = f"no readable {self.description} in it" if folder.is_dir() else "no such folder"
+            raise DamagedFile(
+                f"expected {self._one} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
+            ) from None
         with self.explained(folder):
             expect(len(content) <= MAX_BYTES, f"its {self.description} has more than {MAX_BYTES:,} bytes")
-            try:
-                found = parse(content.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise DamagedFile(str(error)) from None
-            expect(isinstance(found, dict), f"its {self.description} is not a JSON object")
-            version = found.get("format")
+            described = _parsed(content)
+            version = described.get("format")
             known = type(version) is int and version == FORMAT
             expect(known, f"its format is {version!r:.40}, but this lcons reads {FORMAT}; upgrade lcons")
             keys = sorted({"format", "constraints", *self.keys})
-            expect(sorted(found) == keys, f"its {self.description} must have {', '.join(keys)} only")
-            expect(isinstance(found["constraints"], list), "its constraints are not a list")
-            for entry in found["constraints"]:
+            expect(sorted(described) == keys, f"its {self.description} must have {', '.join(keys)} only")
+            expect(isinstance(described["constraints"], list), "its constraints are not a list")
+            for entry in described["constraints"]:
                 self._check_entry(entry)
-        return found
+        return described
 
     @contextmanager
     def explained(self, folder: str | os.PathLike[str]) -> Iterator[None]:
@@ -156,43 +152,23 @@ class FolderKind:
                 f"{os.fspath(folder)!r} is not a readable {self.noun}: {reason}; {self.made_by}."
             ) from None
 
-    def _content(self, folder: Path) -> bytes:
-        try:
-            with (folder / self.description).open("rb") as file:
-                return file.read(MAX_BYTES + 1)
-        except (OSError, ValueError):
-            missing = f"no readable {self.description} in it" if folder.is_dir() else "no such folder"
-            raise DamagedFile(
-                f"expected {self._one} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
-            ) from None
-
     def _check_entry(self, entry: Any) -> None:
-        *others, last = ("name", "file", *self.entry_keys)
-        whole = isinstance(entry, dict) and set(entry) - set(self.optional_keys) == {*others, last}
-        expect(whole, f"a constraint must have {', '.join(others)} and {last} only")
+        keys = ("name", "file", *self.entry_keys)
+        whole = isinstance(entry, dict) and set(entry) - set(self.optional_keys) == set(keys)
+        expect(whole, f"a constraint must have {', '.join(keys)} only")
         name, file = entry["name"], entry["file"]
         expect(isinstance(name, str) and name, "a constraint has no name")
         safe = isinstance(file, str) and _SAFE_FILE.fullmatch(file)
         expect(safe, f"the file {file!r:.60} of a constraint is not a plain name below {CONSTRAINTS}/")
 
-    def _check_replaceable(self, target: Path) -> None:
-        """Raises `LconsError` if `target` is not of this kind: replacing it would delete its files."""
-        if not target.exists():
-            return
-        strange = [] if target.is_dir() else [target.name]
-        if not strange:
-            own = {MODEL, CONSTRAINTS, self.description, *REPORTS}
-            strange = sorted({path.name for path in target.iterdir()} - own)
-        if strange:
-            raise LconsError(
-                f"expected nothing or {self._one} to replace at {str(target)!r}, found {strange[0]!r} there;"
-                " name another folder."
-            )
 
-
-def is_member(file: str, kind: FolderKind) -> bool:
-    """Whether a folder of that kind may hold a file of that name; no such name leads out of the folder."""
-    return file in (MODEL, kind.description) or bool(_SAFE_FILE.fullmatch(file))
+def _parsed(content: bytes) -> dict[str, Any]:
+    try:
+        described = parse(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise DamagedFile(str(error)) from None
+    expect(isinstance(described, dict), "its description is not a JSON object")
+    return dict(described)
 
 
 def expect(condition: Any, damage: str) -> None:
@@ -210,7 +186,3 @@ def _file_names(names: Iterable[str]) -> list[str]:
             stem += f"-{i}"
         stems[stem.lower()] = stem
     return [f"{CONSTRAINTS}/{stem}.json" for stem in stems.values()]
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

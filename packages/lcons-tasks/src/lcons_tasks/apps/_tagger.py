@@ -19,27 +19,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from operator import ne
+from typing import TypeVar
 
-import numpy as np
-
-from lcons_core import WORD, InvalidInput, LearnedConstraint
-from lcons_decode import (
-    DECODERS,
-    ChainBatch,
-    ChainConstraints,
-    Constraint,
-    ConstraintSet,
-    Decoding,
-    Hard,
-    Soft,
-    Status,
-    viterbi_batch,
-)
-from lcons_decode.chains import columns_of, constrained_ids, viterbi_ids
-from lcons_decode.kernels import How, Ints
+from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core._instance import WORD
+from lcons_decode import ChainBatch, ChainConstraints, Decoding, Hard, Soft
+from lcons_decode._constraints import Constraint, ConstraintSet
+from lcons_decode._scores import columns_of
+from lcons_decode._stream import DECODERS
+from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.models._tagger import Tagger
 
 Columns = Mapping[str, Sequence[str]]
+Item = TypeVar("Item")
 
 # A chunk of a stream ends when it reaches one of these sizes.
 CHUNK_SENTENCES = 256
@@ -48,22 +40,6 @@ CHUNK_WORDS = 2**14
 # The cache of windows holds one entry per kind of window, up to about this many bytes in all: unusual text
 # may have as many kinds as there are n-grams of contexts.
 MOST_KEPT = 2**27
-
-
-@dataclass(frozen=True, eq=False)
-class LabelIds:
-    """Answers for B inputs of N words as numbers.
-
-    y: (N,) indices into the model's labels, one input after another; undefined for an infeasible input.
-    offsets: (B + 1,) the places in y where the inputs begin and end.
-    changed: (B,) the number of labels that differ from the model's own best.
-    statuses: (B,) the status of each answer.
-    """
-
-    y: Ints
-    offsets: Ints
-    changed: Ints
-    statuses: tuple[Status, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,30 +99,6 @@ class ConstrainedTagger:
             for answer, free in zip(found, alone, strict=True)
         ]
 
-    def ids(self, xs: Sequence[Columns | Sequence[str]], threads: int | None = None) -> LabelIds:
-        """The same answers as numbers, which is faster, on at most `threads` threads (default: all cores)."""
-        if not xs:
-            return LabelIds(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), ())
-        columns = list(map(columns_of, xs))
-        batch = self._scores(columns)
-        free, scores = viterbi_ids(batch, threads)
-        if self.decoder == "viterbi":
-            ways = np.where(scores > -np.inf, How.SATISFIED, How.INFEASIBLE)
-            y, statuses = free, tuple(map(_status, ways.tolist()))
-        elif self.decoder == "exact":
-            y, _, ways = constrained_ids(batch, self._compiled, columns, threads)
-            statuses = tuple(map(_status, ways.tolist()))
-            self._forget()
-        else:
-            y, found = free.copy(), self._decode(batch, columns)
-            index = {label: i for i, label in enumerate(batch.labels)}
-            for answer, first in zip(found, batch.offsets[:-1].tolist(), strict=True):
-                y[first : first + len(answer.y)] = [index[label] for label in answer.y]
-            statuses = tuple(answer.status for answer in found)
-        differ = np.concatenate([[0], np.cumsum(y != free)])[batch.offsets]
-        feasible = [status is not Status.INFEASIBLE for status in statuses]
-        return LabelIds(y, batch.offsets, np.where(feasible, np.diff(differ), 0), statuses)
-
     def tag_stream(
         self, xs: Iterable[Columns | Sequence[str]], waits: Callable[[], bool] = lambda: False
     ) -> Iterator[Decoding]:
@@ -200,20 +152,28 @@ def loaded_tagger(folder: str, constrained: bool) -> ConstrainedTagger:
 def chunked(xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False) -> Iterator[list[Columns]]:
     """The sentences in lists, none empty. A list ends when it has enough sentences or words, or if the next
     sentence has not arrived yet (`waits`)."""
-    chunk: list[Columns] = []
-    words = 0
-    for x in xs:
-        chunk.append(x)
-        words += len(x.get(WORD, ()))
-        if len(chunk) == CHUNK_SENTENCES or words >= CHUNK_WORDS or waits():
+    return chunks(xs, lambda x: len(x.get(WORD, ())), waits, CHUNK_SENTENCES, CHUNK_WORDS)
+
+
+def chunks(
+    items: Iterable[Item],
+    size: Callable[[Item], int],
+    waits: Callable[[], bool] = lambda: False,
+    most_items: int = 256,
+    most_size: int = 2**17,
+) -> Iterator[list[Item]]:
+    """The items in lists, none empty. A list ends when it has enough items, when their sizes add up to
+    enough, or if the next item has not arrived yet (`waits`)."""
+    chunk: list[Item] = []
+    total = 0
+    for item in items:
+        chunk.append(item)
+        total += size(item)
+        if len(chunk) >= most_items or total >= most_size or waits():
             yield chunk
-            chunk, words = [], 0
+            chunk, total = [], 0
     if chunk:
         yield chunk
-
-
-def _status(way: int) -> Status:
-    return How(way).status
 
 
 def _named(use: Constraint, name: str) -> Hard | Soft:
@@ -243,6 +203,5 @@ def _check_columns(x: Columns, read: Sequence[str]) -> None:
     for name, values in x.items():
         if len(values) != len(x[WORD]):
             raise InvalidInput(
-                f"expected one value of {name!r} per word, found {len(values)} for {len(x[WORD])} words;"
-                " pass columns of the same length."
+                f"expected one value of {name!r} per word, found {len(values)} for {len(x[WORD])} words."
             )

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import load
-from lcons_decode import COSTS, Hard, Soft
+from lcons_decode import Hard, Soft
+from lcons_decode._constraints import COSTS
 from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, Reports, expect
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.models._tagger import load_tagger

@@ -14,29 +14,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from lcons_core import OUTSIDE, WORD, CodedColumn, InvalidInput
-from lcons_decode import Status
-from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
+from lcons_core import CodedColumn, InvalidInput
+from lcons_core._instance import WORD
+from lcons_core._schemes import OUTSIDE
+from lcons_decode import Decoding, Status
+from lcons_tasks.apps._tagger import Columns, ConstrainedTagger, chunks
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._tokens import TOKEN, encodable
 
-__all__ = ["ParsedReference", "Piece", "Span", "chunks", "parse", "to_tagged"]
+__all__ = ["ParsedReference", "Span", "chunks", "parse", "to_tagged"]
 
 POS = "pos"
 LONGEST = 2**14
 
-# A chunk ends when it reaches one of these sizes.
-CHUNK_ITEMS = 256
-CHUNK_CHARACTERS = 2**17
-
-NO_LABEL = -1
 _ORDER = tuple(Status)
 
-Item = TypeVar("Item")
 Piece = tuple[str | None, str]
 Place = tuple[int, int]
 Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
@@ -88,14 +84,6 @@ class _Part(NamedTuple):
     last: bool
 
 
-class _Labels(NamedTuple):
-    """Indices of labels, empty if there is no answer; the number of changed labels; and the status."""
-
-    ids: list[int]
-    changed: int
-    status: Status
-
-
 def parse(
     tagger: ConstrainedTagger, lines: Iterable[str], tags: Tags | None = None
 ) -> Iterator[ParsedReference]:
@@ -111,35 +99,20 @@ def parse(
             " tags; a tagger that reads another column cannot be used."
         )
     spans: list[Span] = []
-    found: list[_Labels] = []
+    answers: list[Decoding] = []
     for chunk in chunks((part for line in lines for part in _parts(line)), lambda part: len(part.text)):
         # The places of `reference_tokens`; one object per token would take longer than everything else here.
-        places = [[found.span() for found in TOKEN.finditer(part.text)] for part in chunk]
-        words = [[part.text[a:b] for a, b in own] for part, own in zip(chunk, places, strict=True)]
-        for part, own, labels in zip(chunk, places, _label(tagger, words, tags), strict=True):
-            _extend(spans, part.start, own, labels.ids, tagger.model.labels)
-            found.append(labels)
+        places = [[token.span() for token in TOKEN.finditer(part.text)] for part in chunk]
+        words = [[part.text[a:b] for a, b in at] for part, at in zip(chunk, places, strict=True)]
+        for part, at, answer in zip(chunk, places, _label(tagger, words, tags), strict=True):
+            _extend(spans, part.start, at, answer.y)
+            answers.append(answer)
             if part.last:
-                changed, status = sum(labels.changed for labels in found), _worst(found)
+                # The status is the weakest one; `Status` declares them from strongest to weakest.
+                status = max((one.status for one in answers), key=_ORDER.index)
+                changed = sum(one.stats["changed"] for one in answers)
                 yield ParsedReference(part.line, tuple(spans), changed, status)
-                spans, found = [], []
-
-
-def chunks(
-    items: Iterable[Item], characters: Callable[[Item], int], waits: Callable[[], bool] = lambda: False
-) -> Iterator[list[Item]]:
-    """The items in lists, none empty. A list ends when it has enough items or characters, or if the next item
-    has not arrived yet (`waits`)."""
-    chunk: list[Item] = []
-    size = 0
-    for item in items:
-        chunk.append(item)
-        size += characters(item)
-        if len(chunk) == CHUNK_ITEMS or size >= CHUNK_CHARACTERS or waits():
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+                spans, answers = [], []
 
 
 def _parts(line: str) -> Iterator[_Part]:
@@ -150,15 +123,15 @@ def _parts(line: str) -> Iterator[_Part]:
         yield _Part(line, found.start(), found.group(), found.end() == len(line))
 
 
-def _label(tagger: ConstrainedTagger, words: Sequence[list[str]], tags: Tags | None) -> Iterator[_Labels]:
-    """The labels of the words of each part; the tagger does not read parts without words."""
+def _label(tagger: ConstrainedTagger, words: Sequence[list[str]], tags: Tags | None) -> Iterator[Decoding]:
+    """The answer for the words of each part; the tagger does not read parts without words."""
     some = [own for own in words if own]
     xs = _columns(some, CLUE in tagger.columns)
     if tags is not None and some:
         xs = [{**x, POS: tagged} for x, tagged in zip(xs, tags(some), strict=True)]
     answers = iter(_answers(tagger, xs))
     for own in words:
-        yield next(answers) if own else _Labels([], 0, Status.OPTIMAL)
+        yield next(answers) if own else Decoding((), 0.0, Status.OPTIMAL, stats={"changed": 0})
 
 
 def _columns(words: Sequence[list[str]], clues: bool) -> list[Columns]:
@@ -171,10 +144,9 @@ def _columns(words: Sequence[list[str]], clues: bool) -> list[Columns]:
     return [{name: column[a:b] for name, column in whole.items()} for a, b in pairwise(bounds)]
 
 
-def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[_Labels]:
+def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[Decoding]:
     try:
-        # One thread: chunks are small, and `lcons parse` has a process per core.
-        found = tagger.ids(xs, threads=1)
+        return tagger.tag(xs)
     except InvalidInput:
         if not tagger.constraints:
             raise
@@ -182,36 +154,22 @@ def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[_Labels]:
             return [answer for x in xs for answer in _answers(tagger, [x])]
         # Count features raise an error for a label that occurs more often than their largest count. Then the
         # answer is that of the model alone.
-        return [answer._replace(status=Status.RELAXED) for answer in _answers(tagger.alone, xs)]
-    y, offsets = found.y.tolist(), found.offsets.tolist()
-    return [
-        _Labels([] if status is Status.INFEASIBLE else y[first:after], changed, status)
-        for first, after, changed, status in zip(
-            offsets[:-1], offsets[1:], found.changed.tolist(), found.statuses, strict=True
-        )
-    ]
+        return [replace(answer, status=Status.RELAXED) for answer in tagger.alone.tag(xs)]
 
 
-def _extend(
-    spans: list[Span], start: int, places: Sequence[Place], ids: Sequence[int], labels: Sequence[str]
-) -> None:
-    """Adds the spans of a part that begins at `start`; the first one may continue the last of `spans`."""
+def _extend(spans: list[Span], start: int, places: Sequence[Place], labels: Sequence[str]) -> None:
+    """Adds the spans of a part that begins at `start`; the first one may continue the last of `spans`. Tokens
+    without a label, because there is no answer, have no field."""
     if not places:
         return
-    ids = ids or [NO_LABEL] * len(places)
-    changes = [t for t, (one, other) in enumerate(pairwise(ids), start=1) if one != other]
-    for first, after in pairwise([0, *changes, len(ids)]):
-        label = ids[first]
-        field = None if label == NO_LABEL or labels[label] == OUTSIDE else labels[label]
+    labels = labels or [OUTSIDE] * len(places)
+    changes = [t for t, (one, other) in enumerate(pairwise(labels), start=1) if one != other]
+    for first, after in pairwise([0, *changes, len(labels)]):
+        field = None if labels[first] == OUTSIDE else labels[first]
         begin, end = start + places[first][0], start + places[after - 1][1]
         if not first and spans and spans[-1].field == field:
             begin = spans.pop().start
         spans.append(Span(field, begin, end))
-
-
-def _worst(found: Sequence[_Labels]) -> Status:
-    """The weakest status; `Status` declares them from strongest to weakest."""
-    return max((labels.status for labels in found), key=_ORDER.index)
 
 
 _TAG = re.compile(r"<(?=/?[A-Za-z][A-Za-z0-9_-]*>)")

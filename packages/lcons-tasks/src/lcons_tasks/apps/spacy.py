@@ -16,20 +16,14 @@ After installation spaCy finds the component by its entry point: nothing has to 
 """
 
 # No postponed annotations here: spaCy reads the annotations to check configurations.
-import io
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
-from spacy.pipeline import Pipe, Sentencizer
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from lcons_tasks.apps._doc_sentences import doc_sentences
+from lcons_tasks.apps._component import Component
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
@@ -40,8 +34,6 @@ NAME = "lcons_tagger"
 LABEL = "lcons_label"
 SPANS = "lcons"
 WORD, POS = "word", "pos"
-
-_LONGEST_AGO = (1980, 1, 1, 0, 0, 0)
 
 if not Token.has_extension(LABEL):
     Token.set_extension(LABEL, default="")
@@ -60,7 +52,7 @@ def make_lcons_tagger(
     return LconsTagger(name, model, spans_key=spans_key, constraints=constraints)
 
 
-class LconsTagger(Pipe):
+class LconsTagger(Component):
     """Tags docs. The tagger is read on first use, because a pipeline that is loaded brings its own."""
 
     def __init__(
@@ -71,28 +63,24 @@ class LconsTagger(Pipe):
         spans_key: str = SPANS,
         constraints: bool = True,
     ) -> None:
-        self.name = name
-        self.model = model
-        self.spans_key = spans_key
-        self.constraints = constraints
+        super().__init__(name)
+        self.model, self.spans_key, self.constraints = model, spans_key, constraints
         self._read: ConstrainedTagger | None = None
         self._pos: PosTagger | None = None
-        self._sentencizer = Sentencizer()
 
     @property
     def tagger(self) -> "ConstrainedTagger":
         """The tagger with its constraints."""
         if self._read is None:
             from lcons_core import InvalidInput
-            from lcons_tasks.apps import load_constrained_tagger
 
             if self.model is None:
                 raise InvalidInput(
                     f"the spaCy component {self.name!r} needs the folder of a tagger: got none; pass it with"
-                    f' nlp.add_pipe("{NAME}", config={{"model": FOLDER}}); `lcons fit` and `lcons run`'
-                    " write such folders."
+                    f' nlp.add_pipe("{NAME}", config={{"model": FOLDER}}).'
                 )
-            self._read = load_constrained_tagger(self.model)
+            self.from_disk(self.model)
+        assert self._read is not None
         return self._read
 
     @property
@@ -105,27 +93,9 @@ class LconsTagger(Pipe):
         except LconsError:
             return ()
 
-    def initialize(
-        self, get_examples: Callable[[], Iterable[Any]], *, nlp: Language | None = None, **settings: Any
-    ) -> None:
-        """Reads the tagger, so that a wrong folder is an error at once."""
+    def check(self) -> None:
+        """Reads the tagger."""
         self.tagger  # noqa: B018
-
-    def __call__(self, doc: Doc) -> Doc:
-        """The doc with its labels."""
-        self._tag([doc])
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """The docs with their labels, tagged in batches."""
-        docs = iter(stream)
-        while batch := list(islice(docs, batch_size)):
-            try:
-                self._tag(batch)
-            except Exception as error:  # the error handler of the pipeline decides
-                self.get_error_handler()(self.name, self, batch, error)
-            else:
-                yield from batch
 
     def to_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> None:
         """Writes the tagger's folder, which `lcons tag` reads too."""
@@ -138,61 +108,26 @@ class LconsTagger(Pipe):
         self._read = load_constrained_tagger(path)
         return self
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The tagger's folder as a zip archive; the same tagger gives the same bytes."""
-        content = io.BytesIO()
-        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(content, "w") as archive:
-            root = Path(folder) / "tagger"
-            self.tagger.save(root)
-            for path in sorted(root.rglob("*")):
-                if path.is_file():
-                    member = zipfile.ZipInfo(path.relative_to(root).as_posix(), _LONGEST_AGO)
-                    archive.writestr(member, path.read_bytes())
-        return content.getvalue()
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LconsTagger":
-        """Reads the tagger from the bytes that `to_bytes` returned."""
-        from lcons_core import DamagedFile
-        from lcons_tasks.apps._model_folder import is_member
-        from lcons_tasks.apps._tagger_folder import TAGGER, read_tagger
-
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                with zipfile.ZipFile(io.BytesIO(bytes_data)) as archive:
-                    for member in archive.namelist():
-                        if not is_member(member, TAGGER):
-                            raise ValueError(f"the member {member!r:.60} does not belong to a tagger")
-                        target = Path(folder) / member
-                        target.parent.mkdir(exist_ok=True)
-                        target.write_bytes(archive.read(member))
-            except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
-                raise DamagedFile(
-                    f"expected the bytes of a tagger, found others ({error}); pass the result of `to_bytes`."
-                ) from None
-            self._read = read_tagger(folder)
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         """The component for the processes of `nlp.pipe(..., n_process=2)`: the tagger as in `to_bytes`."""
         settings = {"spans_key": self.spans_key, "constraints": self.constraints}
         handler = getattr(self, "error_handler", None)
         return _restored, (self.name, self.model, settings, handler, self.to_bytes())
 
-    def _tag(self, docs: Sequence[Doc]) -> None:
+    def annotate(self, docs: Sequence[Doc]) -> None:
+        """Labels the docs."""
         tagger = self.tagger if self.constraints else self.tagger.alone
-        found = [
-            (i, sentence) for i, doc in enumerate(docs) for sentence in doc_sentences(doc, self._sentencizer)
-        ]
-        sentences = [sentence for _, sentence in found]
+        numbered = [(i, sentence) for i, doc in enumerate(docs) for sentence in self.sentences(doc)]
+        sentences = [sentence for _, sentence in numbered]
         xs: list[dict[str, Sequence[str]]] = [{WORD: [token.text for token in s]} for s in sentences]
         if POS in tagger.columns:
             for x, tags in zip(xs, self._tags(sentences), strict=True):
                 x[POS] = tags
         answers: list[list[tuple[list[Token], Decoding]]] = [[] for _ in docs]
-        for (i, sentence), answer in zip(found, tagger.tag_stream(xs), strict=True):
+        for (i, sentence), answer in zip(numbered, tagger.tag_stream(xs), strict=True):
             answers[i].append((sentence, answer))
-        for doc, own in zip(docs, answers, strict=True):
-            self._annotate(doc, own)
+        for doc, answered in zip(docs, answers, strict=True):
+            self._annotate(doc, answered)
 
     def _tags(self, sentences: Sequence[list[Token]]) -> list[Sequence[str]]:
         """One POS tag per token: the doc's; if a sentence lacks one, lcons's own for the whole sentence."""
@@ -227,9 +162,7 @@ class LconsTagger(Pipe):
         doc.spans[self.spans_key] = SpanGroup(doc, name=self.spans_key, attrs=attrs, spans=chunks)
 
 
-def _restored(
-    name: str, model: str | None, settings: dict[str, Any], handler: Any, content: bytes
-) -> LconsTagger:
+def _restored(name: str, model: Any, settings: dict[str, Any], handler: Any, content: bytes) -> LconsTagger:
     component = LconsTagger(name, model, **settings).from_bytes(content)
     if handler is not None:
         component.set_error_handler(handler)

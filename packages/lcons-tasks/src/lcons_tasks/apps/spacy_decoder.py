@@ -28,19 +28,16 @@ the doc's fine-grained tags the column `pos`.
 
 # No postponed annotations here: spaCy reads the annotations to check configurations.
 import json
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.pipeline import Pipe, Sentencizer
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from lcons_tasks.apps._doc_sentences import doc_sentences
+from lcons_tasks.apps._component import Component
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
@@ -68,7 +65,7 @@ def make_lcons_decoder(
     return LconsDecoder(nlp, name, component=component, constraints=constraints, beam_width=beam_width)
 
 
-class LconsDecoder(Pipe):
+class LconsDecoder(Component):
     """Decodes the spans of another component again. Constraint files are read on first use."""
 
     def __init__(
@@ -80,19 +77,16 @@ class LconsDecoder(Pipe):
         constraints: Sequence[str] = (),
         beam_width: int = 16,
     ) -> None:
-        self.nlp = nlp
-        self.name = name
-        self.component = component
+        super().__init__(name)
+        self.nlp, self.component, self.beam_width = nlp, component, beam_width
         self.files = list(constraints)
-        self.beam_width = beam_width
         self._read: list[Hard | Soft] | None = None
-        self._sentencizer = Sentencizer()
 
     @property
     def constraints(self) -> "list[Hard | Soft]":
         """The constraints of the files, without the rules of the label scheme."""
         if self._read is None:
-            from lcons_decode.files import load_constraints
+            from lcons_decode import load_constraints
 
             self._read = load_constraints(self.files)
         return self._read
@@ -114,26 +108,8 @@ class LconsDecoder(Pipe):
             f" {', '.join(labels[:5])}; learn them from labels of such a scheme."
         )
 
-    def __call__(self, doc: Doc) -> Doc:
-        """The doc with its spans decoded again."""
-        self._decode([doc])
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """The docs with their spans decoded again, in batches."""
-        docs = iter(stream)
-        while batch := list(islice(docs, batch_size)):
-            try:
-                self._decode(batch)
-            except Exception as error:  # the error handler of the pipeline decides
-                self.get_error_handler()(self.name, self, batch, error)
-            else:
-                yield from batch
-
-    def initialize(
-        self, get_examples: Callable[[], Iterable[Any]], *, nlp: Language | None = None, **settings: Any
-    ) -> None:
-        """Reads the constraint files, so that a wrong one is an error at once."""
+    def check(self) -> None:
+        """Reads the constraint files."""
         self.scheme  # noqa: B018
 
     def span_scores(self, docs: Sequence[Doc]) -> list[dict[tuple[int, int, str], float]]:
@@ -160,9 +136,11 @@ class LconsDecoder(Pipe):
             f" spancat_singlelabel: got {self.component!r}; name another with `component`."
         )
 
-    def _decode(self, docs: Sequence[Doc]) -> None:
+    def annotate(self, docs: Sequence[Doc]) -> None:
+        """Decodes the spans of the docs again."""
         from lcons_core import bilou, bioes, iob2
         from lcons_decode import ChainScores, Hard, decode_batch
+        from lcons_tasks.data._tagged_text import spans as spans_of
 
         rules = {"iob2": iob2, "bioes": bioes, "bilou": bilou}[self.scheme]
         letters = LETTERS[self.scheme]
@@ -176,14 +154,15 @@ class LconsDecoder(Pipe):
         sentences: list[tuple[int, list[Token]]] = []
         for number, (doc, scores) in enumerate(zip(docs, scored, strict=True)):
             probability = token_probabilities(len(doc), scores, labels, letters)
-            for sentence in doc_sentences(doc, self._sentencizer):
+            for sentence in self.sentences(doc):
                 places = [token.i for token in sentence]
                 chains.append(ChainScores(np.log(np.maximum(probability[places], FLOOR)), labels=labels))
                 xs.append({"word": [token.text for token in sentence], "pos": [t.tag_ for t in sentence]})
                 sentences.append((number, sentence))
         found: list[list[Span]] = [[] for _ in docs]
         for (number, tokens), answer in zip(sentences, decode_batch(chains, uses, xs), strict=True):
-            found[number] += _spans(docs[number], tokens, answer.y)
+            for kind, first, after in spans_of(answer.y):
+                found[number].append(Span(docs[number], tokens[first].i, tokens[after - 1].i + 1, label=kind))
         for doc, spans in zip(docs, found, strict=True):
             if hasattr(other, "suggester"):
                 doc.spans[other.key] = SpanGroup(doc, name=other.key, spans=spans)
@@ -206,7 +185,7 @@ class LconsDecoder(Pipe):
     def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> "LconsDecoder":
         """Reads the constraints in that folder."""
         from lcons_core import DamagedFile, load
-        from lcons_core.storage import parse
+        from lcons_core._files import parse
         from lcons_decode import Hard, Soft
 
         folder = Path(path)
@@ -221,25 +200,8 @@ class LconsDecoder(Pipe):
                 for one in listed
             ]
         except (OSError, KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(
-                f"expected the constraints of a pipeline in {str(folder)!r}, found others ({error}); write"
-                " the pipeline again."
-            ) from None
+            raise DamagedFile(f"{str(folder)!r} has no readable constraints: {error}.") from None
         return self
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The files of `to_disk` as one JSON object."""
-        with tempfile.TemporaryDirectory() as folder:
-            self.to_disk(folder)
-            files = {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(folder).iterdir())}
-        return json.dumps(files).encode()
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LconsDecoder":
-        """Reads the constraints from the bytes that `to_bytes` returned."""
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in json.loads(bytes_data).items():
-                (Path(folder) / Path(name).name).write_text(text, encoding="utf-8")
-            return self.from_disk(folder)
 
 
 def token_probabilities(
@@ -277,13 +239,6 @@ def _suggested(spancat: Any, docs: Sequence[Doc]) -> Iterator[dict[tuple[int, in
             for place, label in enumerate(spancat.labels)
         }
         offset += len(own)
-
-
-def _spans(doc: Doc, tokens: Sequence[Token], labels: Sequence[str]) -> Iterator[Span]:
-    from lcons_tasks.data._tagged_text import spans
-
-    for kind, first, after in spans(labels):
-        yield Span(doc, tokens[first].i, tokens[after - 1].i + 1, label=kind)
 
 
 def _labels(constraint: "LearnedConstraint") -> Sequence[str]:

@@ -42,13 +42,16 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import OUTSIDE, Floats, Ints, InvalidInput, bilou, bioes, detect_scheme, iob2
-from lcons_core.learn import fold_bounds
+from lcons_core import InvalidInput, bilou, bioes, detect_scheme, iob2
+from lcons_core._schemes import OUTSIDE
+from lcons_core._types import Floats, Ints
+from lcons_core.learn._evidence import fold_bounds
 from lcons_decode import ChainBatch, Hard, decode_batch
-from lcons_decode.chains import marginals_batch
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.audit._rules import ALONE, KEYS, WordRules
 from lcons_tasks.data import Sentence
-from lcons_tasks.models import CodedText, LinearSettings
+from lcons_tasks.models import LinearSettings
+from lcons_tasks.models._coded_text import CodedText
 
 MODEL = "model"
 SOURCES = (MODEL, *KEYS)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Ints
+from lcons_core._types import Floats, Ints
 
 START, STOP = "", "\n"
 

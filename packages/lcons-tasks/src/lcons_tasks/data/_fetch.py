@@ -1,47 +1,48 @@
 """Corpora in the user's cache: fetched from public addresses on request, or copied from the user's files.
 
-`fetch` downloads a file with pooch into a temporary folder, compares its checksum with the published one or
-with that of the first download, unpacks the file, reads it once with its reader, and only then puts it in its
-place. `add` copies a file after its reader has read it.
-
-A download is the file itself, a gz file, or an archive (tar.gz, zip) with the file as a member. Names in an
-archive never decide where a file is written.
-
-If no checksum is published for an address, that of the first download is pinned: later downloads must have
-the same. The pins are in `pins.json` in the cache: {address: sha256}.
+`fetch` downloads a file with pooch into a temporary folder, unpacks it, reads it once with its reader, and
+only then puts it in its place. A checksum is compared if one is published. A download is the file itself, a
+gz file, or an archive (tar.gz, zip) with the file as a member; names in an archive never decide where a file
+is written.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import json
+import hashlib
 import os
 import shutil
 import tarfile
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO
 from urllib.parse import urljoin, urlsplit
 
 from lcons_core import InvalidInput, LconsError
-from lcons_tasks.atomic import replacing
-from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, Download, cache_folder, entry
+from lcons_core._files import replacing
+from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, cache_folder, entry
 from lcons_tasks.data._lines import FetchFailed, MalformedCorpus, unreadable
 
-PINS = "pins.json"
 MAX_BYTES = 2**32
-TIMEOUT = 30.0
+# Seconds without a byte, and bytes a second after as many seconds.
+TIMEOUT, SLOWEST = 30.0, 1000
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CHUNK = 2**16
-_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
-_ELSEWHERE = "get the file elsewhere and import it with `lcons data add`"
-_TRUSTED = "fetch it again, or import a copy that you trust with `lcons data add`"
-_ACCEPT = "to accept the new file, remove that line and fetch again"
+_DAMAGE = (
+    EOFError,
+    ValueError,
+    RuntimeError,
+    zlib.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+)
 
 FileProgress = Callable[[str, int, int | None], None]
 
@@ -65,233 +66,141 @@ def fetch(
 
     `progress` is called with a file's path below the cache, the bytes so far, and the total if it is known.
     """
-    corpus = entry(name, catalog)
-    folder = cache_folder()
     report = progress or (lambda path, done, total: None)
-    with _disk(folder):
-        return tuple(_fetch_file(file, folder, report, again) for file in corpus.files)
+    return tuple(_fetch_file(file, report, again) for file in entry(name, catalog).files)
 
 
-def _fetch_file(file: CorpusFile, folder: Path, report: FileProgress, again: bool) -> Kept:
-    target = folder / file.path
+def _fetch_file(file: CorpusFile, report: FileProgress, again: bool) -> Kept:
+    target = cache_folder() / file.path
     if target.is_file() and not again:
         return Kept(target, "already here")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    address = file.download.address
-    published = file.download.sha256 or file.sha256
-    pinned = None if published else read_pins(folder).get(address)
-    with TemporaryDirectory(dir=target.parent) as temporary:
-        part = _downloaded(address, temporary, lambda done, total: report(file.path, done, total))
-        sha256 = _sha256(part)
-        _same(sha256, file.download.sha256, address, "as published", _TRUSTED)
-        _same(sha256, pinned, address, f"as pinned in {folder / PINS} by the first download", _ACCEPT)
-        with replacing(target) as content:
-            unpack(part, file.download, content)
-            content.flush()
-            unpacked = Path(content.name)
-            _same(_sha256(unpacked), file.sha256, f"the file in {address}", "as published", _TRUSTED)
-            _check_content(file, unpacked)
-            if not published and not pinned:
-                pin(folder, address, sha256)
-    if published:
-        return Kept(target, "checksum as published")
-    if pinned:
-        return Kept(target, "checksum as pinned by the first download")
-    return Kept(target, f"pinned sha256 {sha256}, as none is published: later downloads must have the same")
+    with _explained(file):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=target.parent) as folder:
+            download = _downloaded(file, folder, report)
+            with replacing(target) as content:
+                _unpack(download, file, content)
+                content.flush()
+                sha256 = _sha256(Path(content.name))
+                if file.sha256 not in (None, sha256):
+                    raise ValueError(f"sha256 {sha256} instead of {file.sha256}, which is published")
+                if not file.count(Path(content.name)):
+                    raise ValueError("a file without content")
+    published = file.sha256 or file.download_sha256
+    return Kept(target, "checksum as published" if published else f"sha256 {sha256}; none is published")
 
 
-def read_pins(folder: Path) -> dict[str, str]:
-    """The pinned sha256 by address."""
-    path = folder / PINS
-    try:
-        pins = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError):
-        pins = None
-    if not isinstance(pins, dict) or not all(isinstance(value, str) for value in pins.values()):
-        raise FetchFailed(
-            f"expected checksums by address in {str(path)!r}, found something else; delete the file, and the"
-            " next downloads are pinned again."
-        )
-    return pins
-
-
-def pin(folder: Path, address: str, sha256: str) -> None:
-    """Writes the checksum of a first download to the pins."""
-    pins = {**read_pins(folder), address: sha256}
-    with replacing(folder / PINS) as file:
-        file.write(json.dumps(pins, indent=2, sort_keys=True).encode("utf-8") + b"\n")
-
-
-def _downloaded(address: str, folder: str, progress: Callable[[int, int | None], None]) -> Path:
-    """The path of the download in `folder`."""
-    import pooch
+@contextmanager
+def _explained(file: CorpusFile) -> Iterator[None]:
+    """Turns what may go wrong with a download into `FetchFailed`, one sentence."""
     from requests import RequestException
+    from urllib3.exceptions import HTTPError
 
-    _check_address(address)
-    pooch.get_logger().setLevel("WARNING")
-    download = pooch.HTTPDownloader(
-        progressbar=_Bytes(address, progress),
-        chunk_size=_CHUNK,
-        timeout=TIMEOUT,
-        headers={"User-Agent": "lcons", "Accept-Encoding": "identity"},
-        hooks={"response": _check_redirect},
-    )
+    advice = "get the file elsewhere and import it with `lcons data add`."
     try:
-        return Path(pooch.retrieve(address, None, "download", folder, downloader=download))
-    except (RequestException, ValueError) as error:
-        printable = "".join(letter if letter.isprintable() else " " for letter in str(error))
-        raise FetchFailed(
-            f"cannot download {address}: {printable:.300}; check the network and the proxy settings, or"
-            f" {_ELSEWHERE}."
-        ) from None
+        yield
+    except (RequestException, HTTPError) as error:
+        reason = "".join(letter if letter.isprintable() else " " for letter in str(error))
+        raise FetchFailed(f"cannot download {file.address}: {reason:.300}; {advice}") from None
+    except _DAMAGE as error:
+        reason = " ".join(str(error).split())
+        raise FetchFailed(f"expected {file.path} from {file.address}, found {reason}; {advice}") from None
+    except OSError as error:
+        if isinstance(error, LconsError):
+            raise
+        folder = str(cache_folder())
+        raise FetchFailed(f"cannot write to {folder!r}: {error.strerror}; make room there.") from None
 
 
-class _Bytes:
-    """What pooch calls with the bytes so far; raises `FetchFailed` if there are too many."""
+def _downloaded(file: CorpusFile, folder: str, report: FileProgress) -> Path:
+    """The path of the download in `folder`; raises ValueError if it has another checksum."""
+    import pooch
 
-    def __init__(self, address: str, progress: Callable[[int, int | None], None]) -> None:
-        self.address, self.progress = address, progress
-        self.total = self.done = 0
+    def download(address: str, part: str, _: Any) -> None:
+        with Path(part).open("wb") as target:
+            _read_address(address, target, lambda done, total: report(file.path, done, total))
 
-    def update(self, size: int) -> None:
-        """Adds the size of a chunk, of which the last may have been shorter."""
-        self.done += size
-        if max(self.total, self.done - _CHUNK) > MAX_BYTES:
-            raise FetchFailed(
-                f"expected at most {MAX_BYTES:,} bytes from {self.address}, found more; do not use this"
-                " address."
-            )
-        self.progress(min(self.done, self.total or self.done), self.total or None)
-
-    def reset(self) -> None:
-        """Called before an update with the total."""
-        self.done = 0 if self.total else self.done
-
-    def close(self) -> None:
-        """Called at the end."""
+    _check_address(file.address)
+    pooch.get_logger().setLevel("WARNING")
+    sha256 = file.download_sha256
+    return Path(pooch.retrieve(file.address, sha256, "download", folder, downloader=download))
 
 
-def _check_address(address: str, before: str = "") -> None:
-    """Raises `FetchFailed` for anything but https; on this machine http is allowed, too, unless an https
-    address redirects to it."""
+def _read_address(address: str, target: IO[bytes], report: Callable[[int, int | None], None]) -> None:
+    import requests
+
+    headers = {"User-Agent": "lcons", "Accept-Encoding": "identity"}
+    hooks = {"response": _check_redirect}
+    begun, done = time.monotonic(), 0
+    with requests.get(address, stream=True, timeout=TIMEOUT, headers=headers, hooks=hooks) as response:
+        response.raise_for_status()
+        total = int(response.headers.get("content-length", 0))
+        # `read1` returns what has arrived, so that a slow server is seen to be slow.
+        while chunk := response.raw.read1(_CHUNK):
+            target.write(chunk)
+            done += len(chunk)
+            if max(total, done) > MAX_BYTES:
+                raise ValueError(f"more than {MAX_BYTES:,} bytes")
+            passed = time.monotonic() - begun
+            if passed > TIMEOUT and done < SLOWEST * passed:
+                raise ValueError(f"less than {SLOWEST:,} bytes a second")
+            report(done, total or None)
+    if total and done < total:
+        raise ValueError(f"{done:,} of {total:,} bytes")
+
+
+def _check_address(address: str) -> None:
+    """Raises `FetchFailed` for anything but https; on this machine http is allowed, too."""
     parts = urlsplit(address)
-    local = parts.scheme == "http" and parts.hostname in LOOPBACK and not before.startswith("https:")
-    if parts.scheme != "https" and not local:
-        raise FetchFailed(
-            f"expected an address that begins with https://, found {address[:200]!r}; use another."
-        )
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+        raise FetchFailed(f"expected an address that begins with https://, found {address[:200]!r}.")
 
 
 def _check_redirect(response: Any, *_: object, **__: object) -> None:
     """Called with each response, before a redirect is followed."""
     if response.is_redirect:
-        _check_address(urljoin(response.url, response.headers["location"]), response.url)
+        _check_address(urljoin(response.url, response.headers["location"]))
 
 
-def unpack(part: Path, download: Download, target: BinaryIO) -> None:
-    """Writes the file to `target`; raises `FetchFailed` if the download is damaged."""
-    size = 0
-    with contextlib.ExitStack() as stack:
-        with _damage_is(download):
-            source = stack.enter_context(UNPACK[download.unpack](part, download.member))
-        while True:
-            with _damage_is(download):
-                chunk = source.read(_CHUNK)
-            size += len(chunk)
-            if size > MAX_BYTES:
-                raise FetchFailed(
-                    f"{download.address} unpacks to more than {MAX_BYTES:,} bytes; do not use it."
-                )
-            if not chunk:
-                return
+def _unpack(download: Path, file: CorpusFile, target: BinaryIO) -> None:
+    with UNPACK[file.unpack](download, file.member) as source:
+        while chunk := source.read(_CHUNK):
+            if target.tell() + len(chunk) > MAX_BYTES:
+                raise ValueError(f"more than {MAX_BYTES:,} bytes when it is unpacked")
             target.write(chunk)
 
 
-@contextlib.contextmanager
-def _damage_is(download: Download) -> Iterator[None]:
-    try:
-        yield
-    except _DAMAGE as error:
-        what = download.unpack + (f" with {download.member}" if download.member else "")
-        raise FetchFailed(
-            f"expected {what} from {download.address}, found damage ({error}); fetch it again, or"
-            f" {_ELSEWHERE}."
-        ) from None
+@contextmanager
+def _tar_member(download: Path, member: str) -> Iterator[Any]:
+    with tarfile.open(download, "r:gz") as archive:
+        names = [info.name for info in archive if info.isfile()]
+        yield archive.extractfile(_only(names, member))
 
 
-@contextlib.contextmanager
-def _tar_member(part: Path, member: str) -> Iterator[IO[bytes]]:
-    with tarfile.open(part, "r:gz") as archive:
-        stream = archive.extractfile(_one([info.name for info in archive if info.isfile()], member))
-        assert stream is not None  # a regular file
-        with stream:
-            yield stream
-
-
-@contextlib.contextmanager
-def _zip_member(part: Path, member: str) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(part) as archive, archive.open(_one(archive.namelist(), member)) as stream:
+@contextmanager
+def _zip_member(download: Path, member: str) -> Iterator[Any]:
+    with zipfile.ZipFile(download) as archive, archive.open(_only(archive.namelist(), member)) as stream:
         yield stream
 
 
-def _one(names: list[str], member: str) -> str:
+def _only(names: list[str], member: str) -> str:
     matches = [name for name in names if name == member or name.endswith("/" + member)]
     if len(matches) != 1:
-        raise ValueError(f"{len(matches)} members of that name")
+        raise ValueError(f"{len(matches)} members of the name {member!r}")
     return matches[0]
 
 
-UNPACK: dict[str, Callable[[Path, str], contextlib.AbstractContextManager[IO[bytes]]]] = {
-    "as it is": lambda part, _: part.open("rb"),
-    "gz": lambda part, _: cast("IO[bytes]", gzip.GzipFile(part)),
+UNPACK: Mapping[str, Callable[[Path, str], Any]] = {
+    "as it is": lambda download, _: download.open("rb"),
+    "gz": lambda download, _: gzip.GzipFile(download),
     "tar.gz": _tar_member,
     "zip": _zip_member,
 }
 
 
 def _sha256(path: Path) -> str:
-    import pooch
-
-    return pooch.file_hash(str(path), alg="sha256")
-
-
-def _same(found: str, expected: str | None, what: str, origin: str, advice: str) -> None:
-    if expected is not None and found != expected:
-        raise FetchFailed(
-            f"expected sha256 {expected} of {what}, {origin}, found {found}, so the download was removed;"
-            f" {advice}."
-        )
-
-
-def _check_content(file: CorpusFile, path: Path) -> None:
-    try:
-        items = file.count(path)
-    except MalformedCorpus as error:
-        reason = str(error).replace(str(path), file.path)
-        raise FetchFailed(
-            f"expected {file.path} at {file.download.address}, found something else, which was removed:"
-            f" {reason}"
-        ) from None
-    if not items:
-        raise FetchFailed(
-            f"expected {file.path} at {file.download.address}, found a file without content; {_ELSEWHERE}."
-        )
-
-
-@contextlib.contextmanager
-def _disk(folder: Path) -> Iterator[None]:
-    """Turns the errors of a full or read-only disk into one sentence."""
-    try:
-        yield
-    except LconsError:
-        raise
-    except OSError as error:
-        raise FetchFailed(
-            f"cannot write to {str(folder)!r}: {error.strerror}; make room or name another folder in"
-            " LCONS_CACHE_DIR, and run the command again."
-        ) from None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def add(
@@ -302,33 +211,27 @@ def add(
     Files that have the catalog's names may come in any order; other files must come in the catalog's order.
     """
     corpus = entry(name, catalog)
-    pairs = _paired(corpus, [Path(path) for path in paths])
+    names = [Path(file.path).name for file in corpus.files]
+    sources = [Path(path) for path in paths]
+    if len(sources) != len(names):
+        raise InvalidInput(
+            f"expected {len(names)} files ({', '.join(names)}) of corpus {name!r}, found {len(sources)}."
+        )
+    if {path.name for path in sources} == set(names):
+        sources = sorted(sources, key=lambda path: names.index(path.name))
+    pairs = list(zip(corpus.files, sources, strict=True))
     for file, path in pairs:
         if not file.count(path):
-            raise MalformedCorpus(
-                f"{path}:1: expected {file.path}, found a file without content; pass another."
-            )
-    return tuple(_copy(file, path, cache_folder() / file.path) for file, path in pairs)
+            raise MalformedCorpus(f"{path}:1: expected {file.path}, found a file without content.")
+    return tuple(_copied(file, path, cache_folder() / file.path) for file, path in pairs)
 
 
-def _paired(corpus: Corpus, paths: list[Path]) -> list[tuple[CorpusFile, Path]]:
-    names = [Path(file.path).name for file in corpus.files]
-    if len(paths) != len(names):
-        raise InvalidInput(
-            f"expected {len(names)} files ({', '.join(names)}) of corpus {corpus.name!r}, found {len(paths)};"
-            " pass all of them at once."
-        )
-    if {path.name for path in paths} == set(names):
-        paths = sorted(paths, key=lambda path: names.index(path.name))
-    return list(zip(corpus.files, paths, strict=True))
-
-
-def _copy(file: CorpusFile, path: Path, target: Path) -> Kept:
+def _copied(file: CorpusFile, path: Path, target: Path) -> Kept:
     try:
         source = path.open("rb")
     except OSError as error:
         raise unreadable(path, error) from None
-    with source, _disk(cache_folder()):
+    with source, _explained(file):
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as copy:
             shutil.copyfileobj(source, copy)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -44,31 +44,24 @@ def numbered_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     try:
         with Path(path).open("rb") as file:
             while block := file.read(_BLOCK) + file.readline():
-                for number, text in enumerate(_texts(path, first, block), first):
+                lines = _decoded(path, first, block)
+                for number, text in enumerate(lines, first):
                     yield number, text.rstrip(BLANKS)
-                first = number + 1
+                first += len(lines)
     except OSError as error:
         raise unreadable(path, error) from None
 
 
-def _texts(path: str | os.PathLike[str], first: int, block: bytes) -> Iterable[str]:
-    """The lines of a block, which has whole lines."""
+def _decoded(path: str | os.PathLike[str], first: int, block: bytes) -> list[str]:
+    """The lines of a block of whole lines, of which `first` is the first."""
     if first == 1:
         block = block.removeprefix(codecs.BOM_UTF8)
     try:
         return block.decode("utf-8").removesuffix("\n").split("\n")
-    except UnicodeDecodeError:
-        return (_text(path, number, raw) for number, raw in enumerate(block.split(b"\n"), first))
-
-
-def _text(path: str | os.PathLike[str], number: int, raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        byte = raw[error.start]
-        raise malformed(
-            path, number, f"expected UTF-8 text, found the byte 0x{byte:02x}; save the file as UTF-8."
-        ) from None
+        number = first + block.count(b"\n", 0, error.start)
+        problem = f"expected UTF-8 text, found the byte 0x{block[error.start]:02x}; save the file as UTF-8."
+        raise malformed(path, number, problem) from None
 
 
 def unreadable(path: str | os.PathLike[str], error: OSError) -> LconsError:
@@ -94,14 +87,12 @@ def read_vectors(
         word, *numbers = text.split(" ")
         dimension = dimension or len(numbers)
         try:
-            vector = np.array([float(n) for n in numbers], dtype=np.float32)
+            vector = np.array(numbers, dtype=np.float64).astype(np.float32)
         except ValueError:
             vector = np.full(1, np.nan, dtype=np.float32)
         if not word or len(numbers) != dimension or not dimension or not np.isfinite(vector).all():
-            raise malformed(
-                path,
-                number,
-                f"expected a word and {dimension or 'some'} numbers, found {len(numbers)} cells after the"
-                f" word in {quoted(text)}; correct the line.",
+            problem = (
+                f"expected a word and {dimension or 'some'} numbers, found {len(numbers)} cells after it"
             )
+            raise malformed(path, number, f"{problem} in {quoted(text)}.")
         yield word, vector

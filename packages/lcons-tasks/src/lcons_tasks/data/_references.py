@@ -14,11 +14,10 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
-from xml.parsers import expat
+from xml.etree import ElementTree as ET
 
-from lcons_tasks.data._lines import MalformedCorpus, malformed, numbered_lines, quoted, unreadable
+from lcons_tasks.data._lines import malformed, numbered_lines, quoted, unreadable
 
 
 class Segment(NamedTuple):
@@ -80,111 +79,54 @@ def _segments(
     end = 0
     for tag in _TAG.finditer(text):
         closing, name = tag.groups()
-        expected = None if field is None else f"</{field}>"
         if (closing and name != field) or (not closing and field is not None):
-            raise malformed(
-                path,
-                number,
-                f"expected {expected or 'an opening tag'}, found {tag.group()} in {quoted(text)}; close each"
-                " field before the next one opens.",
-            )
+            expected = "an opening tag" if field is None else f"</{field}>"
+            raise malformed(path, number, f"expected {expected}, found {tag.group()} in {quoted(text)}.")
         if fields is not None and name not in fields:
-            raise malformed(
-                path,
-                number,
-                f"expected a field of {', '.join(sorted(fields))}, found {tag.group()}; correct the tag.",
-            )
+            raise malformed(path, number, f"expected a field of {', '.join(fields)}, found {tag.group()}.")
         content = squeezed(text[end : tag.start()])
-        if content or closing:
-            yield _segment(path, number, field, content)
-        field = None if closing else name
-        end = tag.end()
+        if closing and not content:
+            raise malformed(path, number, f"expected text in <{name}>, found none.")
+        if content:
+            yield Segment(field, content)
+        field, end = None if closing else name, tag.end()
     if field is not None:
-        raise malformed(path, number, f"expected </{field}>, found the end of the line; close the field.")
+        raise malformed(path, number, f"expected </{field}>, found the end of the line.")
     if content := squeezed(text[end:]):
         yield Segment(None, content)
 
 
-def _segment(path: str | os.PathLike[str], number: int, field: str | None, content: str) -> Segment:
-    if not content:
-        raise malformed(path, number, f"expected text in <{field}>, found none; remove the empty field.")
-    return Segment(field, content)
-
-
-_LEVELS = ("a <dataset>", "a <sequence>", "a field")
+class _NoDocumentType(ET.TreeBuilder):
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:
+        """Called before anything in a document type is expanded."""
+        raise ValueError("a document type")
 
 
 def read_anystyle(path: str | os.PathLike[str]) -> Iterator[Reference]:
     """The references of a file; the whole file is read before the first one is returned."""
-    document = _Document(path)
     try:
-        with Path(path).open("rb") as file:
-            document.parser.ParseFile(file)
+        parser = ET.XMLParser(target=_NoDocumentType())  # noqa: S314 (without document types)
+        root = ET.parse(path, parser).getroot()  # noqa: S314
     except OSError as error:
         raise unreadable(path, error) from None
-    except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code)
-        raise malformed(
-            path, error.lineno, f"expected well-formed XML, found: {reason}; correct the file."
-        ) from None
-    return iter(document.references)
+    except ET.ParseError as error:
+        raise malformed(path, error.position[0], f"expected well-formed XML, found: {error}.") from None
+    except ValueError as error:
+        raise malformed(path, 1, f"expected no {error}.") from None
+    outside = squeezed("".join([root.text or "", *(one.tail or "" for one in root)]))
+    if root.tag != "dataset" or outside or any(one.tag != "sequence" for one in root):
+        raise malformed(path, 1, "expected <sequence> and nothing else in a <dataset>, found something else.")
+    return iter([_reference(path, number, sequence) for number, sequence in enumerate(root, start=1)])
 
 
-class _Document:
-    """The state of one parse: the open elements, and the segments of the current sequence so far."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = path
-        self.references: list[Reference] = []
-        self.open: list[str] = []
-        self.segments: list[Segment] = []
-        self.text: list[str] = []
-        self.parser = expat.ParserCreate("utf-8")
-        self.parser.StartDoctypeDeclHandler = self.doctype
-        self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
-        self.parser.CharacterDataHandler = self.text.append
-
-    def doctype(self, name: str, system: str | None, public: str | None, internal: bool) -> None:
-        raise self.wrong("expected no document type, found <!DOCTYPE>; remove it.")
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        level = len(self.open)
-        expected = _LEVELS[level] if level < len(_LEVELS) else f"the text of <{self.open[-1]}>"
-        named = ("dataset", "sequence")
-        if level >= len(_LEVELS) or (level < len(named) and name != named[level]):
-            raise self.wrong(f"expected {expected}, found <{name}>; correct the nesting.")
-        self.outside()
-        self.open.append(name)
-
-    def end(self, name: str) -> None:
-        level = len(self.open)
-        if level == 3:
-            content = self.taken()
-            if not content:
-                raise self.wrong(f"expected text in <{name}>, found none; remove the empty field.")
-            self.segments.append(Segment(name, content))
-        else:
-            self.outside()
-        if level == 2:
-            if not self.segments:
-                raise self.wrong("expected fields in <sequence>, found none; remove the empty sequence.")
-            self.references.append(Reference(tuple(self.segments)))
-            self.segments = []
-        self.open.pop()
-
-    def outside(self) -> None:
-        """Keeps the text between fields; raises `MalformedCorpus` for text between sequences."""
-        content = self.taken()
-        if content and len(self.open) == 2:
-            self.segments.append(Segment(None, content))
-        elif content:
-            raise self.wrong(f"expected a <sequence>, found the text {quoted(content)}; put it into one.")
-
-    def taken(self) -> str:
-        content = squeezed("".join(self.text))
-        self.text.clear()
-        return content
-
-    def wrong(self, problem: str) -> MalformedCorpus:
-        return malformed(self.path, self.parser.CurrentLineNumber, problem)
+def _reference(path: str | os.PathLike[str], number: int, sequence: ET.Element) -> Reference:
+    """The reference of a sequence: its fields, and the text between them."""
+    pieces: list[tuple[str | None, str | None]] = [(None, sequence.text)]
+    for field in sequence:
+        if len(field) or not squeezed(field.text or ""):
+            raise malformed(path, 1, f"expected text in <{field.tag}> of sequence {number}, found none.")
+        pieces += [(field.tag, field.text), (None, field.tail)]
+    segments = [Segment(field, squeezed(text)) for field, text in pieces if text and squeezed(text)]
+    if not len(sequence):
+        raise malformed(path, 1, f"expected fields in sequence {number}, found none.")
+    return Reference(tuple(segments))

@@ -42,15 +42,11 @@ class RelationSentence:
         if not rows == len(self.pos) == len(self.entities):
             raise InvalidInput(
                 f"expected one POS tag and one entity label per row, found {rows} rows, {len(self.pos)} tags"
-                f" and {len(self.entities)} labels; pass columns of the same length."
+                f" and {len(self.entities)} labels."
             )
-        for relation in self.relations:
-            for row in (relation.arg1, relation.arg2):
-                if not 0 <= row < rows:
-                    raise InvalidInput(
-                        f"expected a relation between rows 0 to {rows - 1}, found {relation.type} with row"
-                        f" {row}; correct the relation."
-                    )
+        for one in self.relations:
+            if not (0 <= one.arg1 < rows and 0 <= one.arg2 < rows):
+                raise InvalidInput(f"expected a relation between rows 0 to {rows - 1}, found {one}.")
 
     @property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
@@ -82,48 +78,25 @@ def read_roth_yih(path: str | os.PathLike[str]) -> Iterator[RelationSentence]:
 def _row(path: str | os.PathLike[str], number: int, text: str, before: list[list[str]]) -> list[str]:
     cells = text.split("\t")
     if len(cells) != _TABLE or not all(cells):
-        found = f"{len(cells)}" if len(cells) != _TABLE else "an empty one"
-        raise malformed(
-            path,
-            number,
-            f"expected {_TABLE} tab-separated columns of a token, found {found} in {quoted(text)}; correct"
-            " the line.",
-        )
-    if cells[2] != str(len(before)):
-        raise malformed(
-            path,
-            number,
-            f"expected row number {len(before)}, found {quoted(cells[2])}; number the rows of a sentence from"
-            " 0 and put two blank lines after a sentence without relations.",
-        )
-    if before and cells[0] != before[0][0]:
-        raise malformed(
-            path,
-            number,
-            f"expected sentence id {before[0][0]!r} as in the rows before, found {cells[0]!r}; separate the"
-            " sentences.",
-        )
-    return cells
+        problem = f"{_TABLE} tab-separated columns of a token, found {len(cells)}"
+    elif cells[2] != str(len(before)):
+        problem = f"row number {len(before)}, found {cells[2]!r:.60}"
+    elif before and cells[0] != before[0][0]:
+        problem = f"sentence id {before[0][0]!r:.60} as in the rows before, found {cells[0]!r:.60}"
+    else:
+        return cells
+    raise malformed(path, number, f"expected {problem} in {quoted(text)}.")
 
 
 def _relation(path: str | os.PathLike[str], number: int, text: str, rows: int) -> Relation:
     cells = text.split("\t")
     if len(cells) != _RELATION or not all(cells):
-        raise malformed(
-            path,
-            number,
-            f"expected a relation (arg1 TAB arg2 TAB type) or a blank line, found {quoted(text)}; correct the"
-            " line.",
-        )
-    for cell in cells[:2]:
-        if not (cell.isascii() and cell.isdigit() and int(cell) < rows):
-            raise malformed(
-                path,
-                number,
-                f"expected a relation between rows 0 to {rows - 1}, found {quoted(cell)}; correct the row"
-                " numbers.",
-            )
-    return Relation(int(cells[0]), int(cells[1]), cells[2])
+        problem = "a relation (arg1 TAB arg2 TAB type) or a blank line"
+    elif not all(cell.isascii() and cell.isdigit() and int(cell) < rows for cell in cells[:2]):
+        problem = f"a relation between rows 0 to {rows - 1}"
+    else:
+        return Relation(int(cells[0]), int(cells[1]), cells[2])
+    raise malformed(path, number, f"expected {problem}, found {quoted(text)}.")
 
 
 def _sentence(rows: list[list[str]], relations: list[Relation]) -> RelationSentence:

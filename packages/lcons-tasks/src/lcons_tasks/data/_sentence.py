@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lcons_core import WORD, Instance, InvalidInput
+from lcons_core import Instance, InvalidInput
+from lcons_core._instance import WORD
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,11 @@ class Sentence:
         columns = {name: tuple(values) for name, values in self.columns.items()}
         object.__setattr__(self, "columns", columns)
         if WORD in columns:
-            raise InvalidInput(
-                f"a context column cannot have the name {WORD!r}, which is that of the words; choose another."
-            )
+            raise InvalidInput(f"a context column cannot have the name {WORD!r}, which is that of the words.")
         for name, values in {"labels": self.labels, **columns}.items():
             if len(values) != len(self.words):
                 raise InvalidInput(
-                    f"expected one value of {name!r} per word, found {len(values)} for {len(self.words)}"
-                    " words; pass columns of the same length."
+                    f"expected one value of {name!r} per word, found {len(values)} for {len(self)} words."
                 )
 
     def __len__(self) -> int:

@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from lcons_core import WORD, InvalidInput
-from lcons_tasks.data._columns import Columns
-from lcons_tasks.data._lines import BLANKS, malformed, quoted
+from lcons_core import InvalidInput
+from lcons_core._instance import WORD
+from lcons_tasks.data._columns import Columns, column_rows
+from lcons_tasks.data._lines import BLANKS
 from lcons_tasks.data.text import Token, sentences
 
 LONGEST = 2**14
@@ -87,33 +88,10 @@ def column_layout(text: str) -> Columns:
 
 def column_sentences(lines: Iterable[str], columns: Columns, name: str) -> Iterator[X]:
     """The words and context columns of each sentence; `name` is the file's name in errors."""
-    width = 0
-    places: dict[str, int] = {}
-    rows: list[list[str]] = []
-    for number, line in enumerate(lines, start=1):
-        text = line.rstrip(BLANKS)
-        if not text:
-            if rows:
-                yield _x(rows, places)
-                rows = []
-            continue
-        cells = columns.split(text)
-        if not width:
-            width = len(cells)
-            try:
-                places = columns.places(width)
-            except InvalidInput as error:
-                raise malformed(name, number, str(error)) from None
-        if len(cells) != width:
-            raise malformed(
-                name,
-                number,
-                f"expected {width} columns as in the lines before, found {len(cells)} in {quoted(text)};"
-                " correct the line, or leave out `columns=` if this is raw text.",
-            )
-        rows.append(cells)
-    if rows:
-        yield _x(rows, places)
+    numbered = ((number, line.rstrip(BLANKS)) for number, line in enumerate(lines, start=1))
+    for cells in column_rows(numbered, columns, name):
+        cells.pop("labels")
+        yield {WORD: cells.pop("words"), **cells}
 
 
 def _fresh(text: str, first: Token, anyhow: bool) -> bool:
@@ -128,11 +106,6 @@ def _fresh(text: str, first: Token, anyhow: bool) -> bool:
 def _words(found: Iterable[list[Token]]) -> Iterator[X]:
     for sentence in found:
         yield {WORD: tuple(token.text for token in sentence)}
-
-
-def _x(rows: list[list[str]], places: dict[str, int]) -> X:
-    named = {name: tuple(row[place] for row in rows) for name, place in places.items() if name != "labels"}
-    return {WORD: named.pop("words"), **named}
 
 
 def _no_layout(text: str) -> InvalidInput:

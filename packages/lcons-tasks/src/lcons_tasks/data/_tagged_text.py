@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from lcons_core import OUTSIDE, WORD
+from lcons_core._instance import WORD
+from lcons_core._schemes import OUTSIDE
 from lcons_decode import Decoding
 from lcons_tasks.stats import are_spans, chunks
 

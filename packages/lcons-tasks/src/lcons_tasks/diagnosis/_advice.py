@@ -24,7 +24,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, PsiRows
+from lcons_core import LearnedConstraint
+from lcons_core._psi import PsiRows
 from lcons_tasks.diagnosis._coverage import WORTH_A_WARNING
 from lcons_tasks.diagnosis._diagnosis import Diagnosis
 from lcons_tasks.diagnosis._obedience import Obedience

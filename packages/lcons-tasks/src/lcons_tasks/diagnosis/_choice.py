@@ -27,9 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Floats, InvalidInput, LearnedConstraint
-from lcons_decode import Constraint, ConstraintSet, Hard, Scored, Soft, decode_scored, usual_cost
-from lcons_decode.chains import BUDGET
+from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core._types import Floats
+from lcons_decode import Hard, Scored, Soft, usual_cost
+from lcons_decode._constraints import Constraint, ConstraintSet
+from lcons_decode._stream import decode_scored
+from lcons_decode.chains._constrained import BUDGET
 from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, count_right, f1
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core import PsiRows
+from lcons_core._psi import PsiRows
 from lcons_core.features import NgramContext, Scope
 from lcons_tasks.diagnosis._material import StructureMaterial
 from lcons_tasks.diagnosis._references import Reference, seen_in_training

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, OnProgress, Unsupported
-from lcons_core.learn import NEGATIVES, usual_negatives
+from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
+from lcons_core._types import Floats, OnProgress
+from lcons_core.learn._examples import NEGATIVES, usual_negatives
 from lcons_tasks.diagnosis._advice import FEW, with_advice
 from lcons_tasks.diagnosis._coverage import coverage, label_warnings
 from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, conclude

@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, FeatureSpace, Floats, Instance, InvalidInput, PsiRows, SparsePsi
+from lcons_core import FeatureSpace, Instance, InvalidInput, SparsePsi
+from lcons_core._instance import WORD
+from lcons_core._psi import PsiRows
+from lcons_core._types import Floats
 from lcons_core.features import ConstraintFeature
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis._coverage import LeftOut

@@ -13,9 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from lcons_core import FeatureSpace, Instance, InvalidInput, LabelledExamples, PsiRows, SparsePsi
+from lcons_core import FeatureSpace, Instance, InvalidInput, LabelledExamples, SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core.features import ConstraintFeature, Scope
-from lcons_core.learn import NegativeSource, flipped, fold, negative_source, positives_of, unseen
+from lcons_core.learn._examples import NegativeSource, flipped, fold, negative_source, positives_of, unseen
 from lcons_tasks.diagnosis._samples import (
     TRAINING_CORRUPTIONS,
     Bools,

@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Bools, Floats, Instance, Ints, PsiRows
+from lcons_core import Instance
+from lcons_core._psi import PsiRows
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features import ConstraintFeature, SequenceFeature, Tuples
 from lcons_tasks.diagnosis._material import parts_of
 from lcons_tasks.diagnosis._references import Reference, by_unit

@@ -9,9 +9,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lcons_core import WORD, Instance, InvalidInput, LconsError, OnProgress
-from lcons_decode import decode_scored, viterbi_batch
-from lcons_decode.files import read_scored
+from lcons_core import Instance, InvalidInput, LconsError
+from lcons_core._instance import WORD
+from lcons_core._types import OnProgress
+from lcons_decode._stream import decode_scored
+from lcons_decode.chains._viterbi import viterbi_batch
+from lcons_decode.files._scores import read_scored
 from lcons_tasks.data import Sentence, read_columns
 from lcons_tasks.diagnosis._given import Predictions
 from lcons_tasks.models._tagger import Tagger

@@ -17,9 +17,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import ConstraintLearner, Floats, LabelledExamples, PsiRows, SparsePsi
+from lcons_core import ConstraintLearner, LabelledExamples, SparsePsi
+from lcons_core._psi import PsiRows
+from lcons_core._types import Floats
 from lcons_core.features import Scope
-from lcons_core.learn import Progress
+from lcons_core.learn._estimator import Progress
 from lcons_tasks.diagnosis._samples import Bools, Material, Sample
 from lcons_tasks.stats import Resampler
 

@@ -26,9 +26,11 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import FeatureSpace, Instance, Ints, LabelledExamples, PsiRows, SparsePsi
+from lcons_core import FeatureSpace, Instance, LabelledExamples, SparsePsi
+from lcons_core._psi import PsiRows
+from lcons_core._types import Ints
 from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
-from lcons_core.learn import (
+from lcons_core.learn._examples import (
     MAX_NEGATIVES,
     NEGATIVES,
     HowMany,

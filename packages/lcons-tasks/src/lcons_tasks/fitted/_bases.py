@@ -15,11 +15,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from lcons_core import WORD
+from lcons_core._instance import WORD
 from lcons_decode import ChainBatch
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._settings import BILSTM, TOKEN
-from lcons_tasks.models import Clusters, CodedText, LinearChain, LinearSettings, Tagger
+from lcons_tasks.models import LinearSettings, Tagger
+from lcons_tasks.models._clusters import Clusters
+from lcons_tasks.models._coded_text import CodedText
+from lcons_tasks.models._linear_chain import LinearChain
 
 Columns = Mapping[str, Sequence[str]]
 

@@ -24,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Ints, InvalidInput, Recipe, bilou, bioes, detect_scheme, iob2
-from lcons_core.learn import EVIDENCE
+from lcons_core import InvalidInput, Recipe, bilou, bioes, detect_scheme, iob2
+from lcons_core._types import Ints
+from lcons_core.learn._evidence import EVIDENCE
 from lcons_decode import ChainBatch, Hard
-from lcons_decode.chains import marginals_batch
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
@@ -44,8 +45,16 @@ from lcons_tasks.fitted._settings import (
     TOKEN,
     FitSettings,
 )
-from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
-from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
+from lcons_tasks.models import Tagger
+from lcons_tasks.models._clusters import Clusters, cluster_words
+from lcons_tasks.models._consistent_chain import (
+    CLUSTER,
+    CONTEXT,
+    FORM,
+    CodedKeys,
+    ConsistentChain,
+    consistent,
+)
 from lcons_tasks.stats import are_spans, bootstrap_f1, count_right, f1
 
 OUTSIDE = "O"

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lcons_core import Ints, explain
+from lcons_core import explain
+from lcons_core._types import Ints
 from lcons_decode import Decoding, Hard, Soft
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._tagged_text import spans
-from lcons_tasks.models import ConsistentChain
+from lcons_tasks.models._consistent_chain import ConsistentChain
 from lcons_tasks.stats import Interval, bootstrap_f1, f1
 
 MOST_RULES, MOST_CHANGED = 10, 5

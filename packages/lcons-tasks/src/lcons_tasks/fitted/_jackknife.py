@@ -28,10 +28,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import Floats, Ints
-from lcons_decode import ChainBatch, ChainConstraints, Hard, Soft
-from lcons_decode.chains import constrained_ids
-from lcons_tasks.models import form
+from lcons_core._types import Floats, Ints
+from lcons_decode import ChainBatch, ChainConstraints, Hard, Soft, constrained_ids
+from lcons_tasks.models._clusters import form
 from lcons_tasks.stats import drawn_weights, f1
 
 DRAWS = 500

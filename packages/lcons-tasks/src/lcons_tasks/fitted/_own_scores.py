@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, InvalidInput, LearnedConstraint, RectifierNetwork, detect_scheme
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, detect_scheme
+from lcons_core._instance import WORD
 from lcons_core.features import NgramLabels
 from lcons_decode import ChainBatch, ChainScores, Hard, Scored, Soft
 from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind

@@ -13,6 +13,29 @@
 A name is imported when it is first used: torch takes seconds to import, and linear models do without it.
 """
 
+from typing import TYPE_CHECKING
+
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+if TYPE_CHECKING:
+    from lcons_tasks.models._chain_svm import train_chain_svm as train_chain_svm
+    from lcons_tasks.models._consistent_chain import consistent_over as consistent_over
+    from lcons_tasks.models._crf_trainer import BilstmSettings as BilstmSettings
+    from lcons_tasks.models._crf_trainer import train_bilstm as train_bilstm
+    from lcons_tasks.models._linear_crf import LinearSettings as LinearSettings
+    from lcons_tasks.models._linear_crf import train_linear as train_linear
+    from lcons_tasks.models._structured_svm import SvmSettings as SvmSettings
+    from lcons_tasks.models._tagger import Tagger as Tagger
+    from lcons_tasks.models._tagger import load_tagger as load_tagger
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "_chain_svm": ["train_chain_svm"],
+        "_consistent_chain": ["consistent_over"],
+        "_crf_trainer": ["BilstmSettings", "train_bilstm"],
+        "_linear_crf": ["LinearSettings", "train_linear"],
+        "_structured_svm": ["SvmSettings"],
+        "_tagger": ["Tagger", "load_tagger"],
+    },
+)

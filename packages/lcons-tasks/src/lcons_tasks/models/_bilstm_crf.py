@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lcons_core import WORD
+from lcons_core._instance import WORD
 from lcons_decode import ChainBatch
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
 from lcons_tasks.models._word_vectors import WordVectors

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lcons_core import InvalidInput
-from lcons_decode.kernels import Chain, Floats, Ints
+from lcons_decode.kernels._arrays import Chain, Floats, Ints
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm, train_svm

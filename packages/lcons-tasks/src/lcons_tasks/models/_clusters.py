@@ -23,7 +23,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import WORD, Floats, Ints
+from lcons_core._instance import WORD
+from lcons_core._types import Floats, Ints
 from lcons_tasks.models._model_file import read_names
 from lcons_tasks.models._word_vectors import WordVectors
 

@@ -24,9 +24,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from lcons_core import WORD, Floats, Ints
+from lcons_core._instance import WORD
+from lcons_core._types import Floats, Ints
 from lcons_decode import ChainBatch
-from lcons_decode.chains import marginals_batch
+from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.models._clusters import UNKNOWN, Clusters, form
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
 from lcons_tasks.models._tagger import Tagger

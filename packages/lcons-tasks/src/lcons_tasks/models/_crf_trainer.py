@@ -25,10 +25,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.optim.adam import adam
 
 from lcons_core import InvalidInput
-from lcons_decode.chains import viterbi_ids
+from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes, equally_long, one_thread
 from lcons_tasks.models._word_vectors import WordVectors
@@ -195,9 +194,9 @@ class _Course:
     def __init__(self, model: BilstmCrf, settings: BilstmSettings, seed: int) -> None:
         self.network, self.settings = model.network, settings
         self._learned = [p for p in self.network.parameters() if p.requires_grad]
-        self._adam = _Adam(self._learned, settings.learning_rate, settings.decay)
+        self._adam = torch.optim.Adam(self._learned, fused=True)
         self._rng = np.random.default_rng(seed)
-        self.batches = 0
+        self.batches = self.steps = 0
 
     def epoch(self, x: Sequence[Ints], y: Sequence[Ints]) -> float:
         """The mean loss per sentence of one pass over the sentences, which trains the model."""
@@ -210,48 +209,12 @@ class _Course:
             gold = torch.from_numpy(np.stack([y[i] for i in batch]))
             chain = (self.network.transition, self.network.start, self.network.stop)
             loss = crf_loss(emission, *chain, gold)
-            self._adam.forget_gradients()
+            self._adam.zero_grad()
             (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self._learned, LARGEST_GRADIENT)
+            rate = self.settings.learning_rate * (1.0 / (1.0 + self.settings.decay * self.steps))
+            self._adam.param_groups[0]["lr"] = rate
             self._adam.step()
+            self.steps += 1
             total += loss.item()
         return total / len(x)
-
-
-class _Adam:
-    """Adam with a decaying rate. This is the function of torch's class `Adam`, which itself imports torch's
-    compiler: two seconds, and objects that slow the garbage collector down until the process ends."""
-
-    def __init__(self, learned: Sequence[Tensor], rate: float, decay: float) -> None:
-        self._learned, self._rate, self._decay = list(learned), rate, decay
-        self._means = [torch.zeros_like(p) for p in learned]
-        self._squares = [torch.zeros_like(p) for p in learned]
-        self._steps = [torch.tensor(0.0) for _ in learned]
-        self._step = 0
-
-    def forget_gradients(self) -> None:
-        """Sets the gradients of all weights to none."""
-        for p in self._learned:
-            p.grad = None
-
-    @torch.no_grad()
-    def step(self) -> None:
-        """Changes the weights by their gradients."""
-        gradients = [p.grad for p in self._learned if p.grad is not None]
-        adam(
-            self._learned,
-            gradients,
-            self._means,
-            self._squares,
-            [],
-            self._steps,
-            fused=True,
-            amsgrad=False,
-            beta1=0.9,
-            beta2=0.999,
-            lr=self._rate * (1.0 / (1.0 + self._decay * self._step)),
-            weight_decay=0.0,
-            eps=1e-8,
-            maximize=False,
-        )
-        self._step += 1

@@ -19,7 +19,7 @@ import numpy as np
 
 from lcons_core import CodedColumn
 from lcons_decode import ChainBatch
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
 from lcons_tasks.models.phi._slots import Slot
 from lcons_tasks.models.phi._templates import Template, checked_columns, template

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import LARGEST_MAGNITUDE, DamagedFile, LconsError
-from lcons_core.storage import canonical, opened_archive, parse
+from lcons_core import DamagedFile, LconsError
+from lcons_core._arithmetic import LARGEST_MAGNITUDE
+from lcons_core._files import canonical, parse
+from lcons_core.storage._archive import opened_archive
 from lcons_tasks.atomic import replacing
 
 FORMAT = 1

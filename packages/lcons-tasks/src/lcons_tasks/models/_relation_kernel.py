@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_decode.kernels._compiled import best_pairs, label_pairs
 from lcons_decode.kernels._compiled.jit import kernel
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from lcons_core import DamagedFile, LearnedConstraint
 from lcons_decode import RelationRules, RelationScores
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
 from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._model_file import Arrays, read_model, read_names, write_model

@@ -22,7 +22,7 @@ import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_decode import RelationRules
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled
 from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._relation_model import Attributes, RelationModel, Rows

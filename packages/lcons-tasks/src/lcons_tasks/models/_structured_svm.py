@@ -22,35 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from lcons_core import InvalidInput
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 
-
-class Problem(Protocol):
-    """The training examples that the learner reads: `size` examples, over `dimension` weights."""
-
-    @property
-    def size(self) -> int:
-        """The number of examples."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """The number of weights."""
-        ...
-
-    def support(self, i: int) -> Ints:
-        """The weights that example i reads, without repetition; each call returns the same."""
-        ...
-
-    def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
-        """phi(x_i, y_i) - phi(x_i, y) over `support(i)`, and Delta(y_i, y), for the y that maximises
-        Delta(y_i, y) + w . phi(x_i, y)."""
-        ...
+if TYPE_CHECKING:
+    from lcons_tasks.models._chain_svm import ChainProblem
 
 
 class State(Protocol):
@@ -121,7 +101,7 @@ EVERY = 10
 
 
 def train_svm(
-    problem: Problem,
+    problem: ChainProblem,
     settings: SvmSettings | None = None,
     start: Floats | None = None,
     progress: Callable[[Checked], None] | None = None,
@@ -135,14 +115,8 @@ def train_svm(
     settings = settings or SvmSettings()
     if not problem.size:
         raise InvalidInput("training needs at least one example: got none; pass some.")
-    state: _Mending | _FrankWolfe = (
-        _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
-    )
+    state = _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
     if start is not None:
-        if start.shape != (problem.dimension,):
-            raise InvalidInput(
-                f"`start` needs {problem.dimension} weights: got an array of shape {start.shape}."
-            )
         state.warm(start)
     return train_from(state, problem.size, settings, progress)
 
@@ -172,7 +146,7 @@ class _Weights:
     + 1) / 2: the average costs no more than the changes.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ChainProblem) -> None:
         self.problem = problem
         self.w = np.zeros(problem.dimension)
         self.late = np.zeros(problem.dimension)
@@ -184,9 +158,14 @@ class _Weights:
         self.late[where] += by * (self.steps * (self.steps + 1) / 2)
         self.steps += 1
 
-    def rest(self) -> None:
-        """Counts a step without a change."""
-        self.steps += 1
+    def run(self, order: Sequence[int]) -> None:
+        """Takes a step for each of these examples."""
+        for i in order:
+            self.step(i)
+
+    def step(self, i: int) -> None:
+        """Changes w by example i."""
+        raise NotImplementedError
 
     def weights(self, averaged: bool) -> Floats:
         """The present w, or its average so far."""
@@ -205,7 +184,7 @@ class _Weights:
 class _FrankWolfe(_Weights):
     """Each example's share of w over its own support, its share of the loss, and their averages."""
 
-    def __init__(self, problem: Problem, C: float) -> None:
+    def __init__(self, problem: ChainProblem, C: float) -> None:
         super().__init__(problem)
         self.penalty = 1 / (C * problem.size)
         self.shares = [np.zeros(len(problem.support(i))) for i in range(problem.size)]
@@ -218,22 +197,22 @@ class _FrankWolfe(_Weights):
             self.step(i, start)
         self.steps, self.late[:], self.late_loss = 0, 0.0, 0.0
 
-    def run(self, order: Sequence[int]) -> None:
-        """Takes a step for each of these examples."""
-        for i in order:
-            self.step(i)
-
     def step(self, i: int, at: Floats | None = None) -> None:
         """Moves the share of example i towards its worst labelling, as far as is best for the dual. The
         labelling is the worst under the weights `at`, which default to the present w."""
-        target, loss = self._towards(i, self.w if at is None else at)
+        difference, lost = self.problem.worst(i, self.w if at is None else at)
+        target, loss = difference / (self.penalty * self.problem.size), lost / self.problem.size
         away = self.shares[i] - target
         size = self.penalty * float(away @ away)
         own = self.w[self.problem.support(i)]
         gain = self.penalty * float(away @ own) - float(self.losses[i]) + loss
         # A labelling may have the same features and a larger loss: then the share moves all the way to it.
         best = float(np.clip(gain / size, 0.0, 1.0)) if size > 0 else float(gain > 0)
-        self._move(i, target, loss, best)
+        change, lost = best * (target - self.shares[i]), best * (loss - float(self.losses[i]))
+        self.shares[i] += change
+        self.losses[i] += lost
+        self.late_loss += lost * (self.steps * (self.steps + 1) / 2)
+        self.change(self.problem.support(i), change)
 
     def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
         """The objective at `weights`, and its distance from the dual."""
@@ -246,17 +225,6 @@ class _FrankWolfe(_Weights):
         objective = half + self.hinges(weights)
         return objective, objective - (loss - half)
 
-    def _towards(self, i: int, w: Floats) -> tuple[Floats, float]:
-        difference, loss = self.problem.worst(i, w)
-        return difference / (self.penalty * self.problem.size), loss / self.problem.size
-
-    def _move(self, i: int, target: Floats, loss: float, step: float) -> None:
-        change, lost = step * (target - self.shares[i]), step * (loss - float(self.losses[i]))
-        self.shares[i] += change
-        self.losses[i] += lost
-        self.late_loss += lost * (self.steps * (self.steps + 1) / 2)
-        self.change(self.problem.support(i), change)
-
 
 class _Mending(_Weights):
     """No regularisation: each example that is not separated changes w by just as much as separates it."""
@@ -264,11 +232,6 @@ class _Mending(_Weights):
     def warm(self, start: Floats) -> None:
         """Starts from `start`."""
         self.w[:] = start
-
-    def run(self, order: Sequence[int]) -> None:
-        """Takes a step for each of these examples."""
-        for i in order:
-            self.step(i)
 
     def step(self, i: int) -> None:
         """Changes w so that example i is separated."""
@@ -278,7 +241,7 @@ class _Mending(_Weights):
         if missing > 0 and size > 0:
             self.change(where, missing / size * difference)
         else:
-            self.rest()
+            self.steps += 1
 
     def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
         """The mean of H_i, which also bounds its distance from the optimum."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 from lcons_core import MissingExtra
@@ -11,6 +12,14 @@ from lcons_decode import ChainBatch
 from lcons_tasks.models._model_file import Arrays, damaged, read_model
 
 Columns = Mapping[str, Sequence[str]]
+
+
+# The module and the class of each kind of model; a module is imported when a file of its kind is read.
+KINDS = {
+    "linear-chain": ("_linear_chain", "LinearChain"),
+    "bilstm-crf": ("_bilstm_crf", "BilstmCrf"),
+    "consistent-chain": ("_consistent_chain", "ConsistentChain"),
+}
 
 
 class Tagger(Protocol):
@@ -67,16 +76,8 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
 def from_contents(header: Mapping[str, Any], arrays: Arrays) -> Tagger:
     """The model with these `contents`; raises an error of any kind if they are not those of a model."""
     kind = header.get("kind")
-    if kind == "linear-chain":
-        from lcons_tasks.models._linear_chain import LinearChain
-
-        return LinearChain.from_file(header, arrays)
-    if kind == "bilstm-crf":
-        from lcons_tasks.models._bilstm_crf import BilstmCrf
-
-        return BilstmCrf.from_file(header, arrays)
-    if kind == "consistent-chain":
-        from lcons_tasks.models._consistent_chain import ConsistentChain
-
-        return ConsistentChain.from_file(header, arrays)
-    raise ValueError(f"its kind is {kind!r}")
+    if kind not in KINDS:
+        raise ValueError(f"its kind is {kind!r}")
+    module, name = KINDS[kind]
+    model: Tagger = getattr(import_module(f"lcons_tasks.models.{module}"), name).from_file(header, arrays)
+    return model

@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import InvalidInput
-from lcons_core.storage import opened_archive
-from lcons_tasks.data import data_folders, find, read_vectors
+from lcons_core.storage._archive import opened_archive
+from lcons_tasks.data import find
+from lcons_tasks.data._catalog import data_folders
+from lcons_tasks.data._lines import read_vectors
 
 VARIABLE = "LCONS_VECTORS"
 

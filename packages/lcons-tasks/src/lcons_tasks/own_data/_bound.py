@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lcons_core import rounded_up
+from lcons_core._arithmetic import rounded_up
 
 CONFIDENCE = 0.95
 

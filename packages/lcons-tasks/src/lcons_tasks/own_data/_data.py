@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Floats, Instance, Ints, InvalidInput
-from lcons_core.learn import fold_bounds
+from lcons_core import Instance, InvalidInput
+from lcons_core._types import Floats, Ints
+from lcons_core.learn._evidence import fold_bounds
 
 HELD_OUT = 0.2
 ALL, FIRST, LAST = "all", "first", "last"

@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lcons_core import WORD, Instance, InvalidInput, LconsError, MissingExtra
+from lcons_core import Instance, InvalidInput, LconsError, MissingExtra
+from lcons_core._instance import WORD
 from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._json_lines import LABEL, MEMBERS, names_of

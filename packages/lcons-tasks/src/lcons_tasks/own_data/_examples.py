@@ -15,19 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import WORD, FeatureSpace, Ints, InvalidInput, LabelledExamples, PsiRows, Recipe, SparsePsi
-from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature, is_punctuation
-from lcons_core.learn import (
-    AUTO,
-    FEATURES,
-    OFTEN,
-    UNSEEN,
-    Needed,
-    flipped,
-    fold,
-    sort_negatives,
-    unseen,
-)
+from lcons_core import FeatureSpace, InvalidInput, LabelledExamples, Recipe, SparsePsi
+from lcons_core._instance import WORD
+from lcons_core._psi import PsiRows
+from lcons_core._types import Ints
+from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature
+from lcons_core.features._ngrams import is_punctuation
+from lcons_core.learn._estimator import AUTO
+from lcons_core.learn._evidence import Needed, sort_negatives
+from lcons_core.learn._examples import UNSEEN, flipped, fold, unseen
+from lcons_core.learn._recipe import FEATURES, OFTEN
 from lcons_tasks.data._stream import POS
 from lcons_tasks.own_data._data import PsiTable, Structures
 from lcons_tasks.own_data._tables import table_space

@@ -24,7 +24,8 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
-from lcons_core import WORD, Instance, InvalidInput, MissingExtra
+from lcons_core import Instance, InvalidInput, MissingExtra
+from lcons_core._instance import WORD
 from lcons_tasks.data import Columns, MalformedCorpus, read_columns
 from lcons_tasks.data._columns import first_width
 from lcons_tasks.data._lines import malformed, unreadable

@@ -14,8 +14,9 @@ import os
 from collections.abc import Container, Mapping
 from typing import Any
 
-from lcons_core import WORD, Instance, InvalidInput, LconsError
-from lcons_core.storage import parse
+from lcons_core import Instance, InvalidInput, LconsError
+from lcons_core._files import parse
+from lcons_core._instance import WORD
 from lcons_tasks.data._lines import malformed, numbered_lines
 from lcons_tasks.own_data._data import Structures
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Kind, LearnedConstraint, Recipe, SparsePsi, why
+from lcons_core import LearnedConstraint, Recipe, SparsePsi, why
+from lcons_core._blocks import Kind
 from lcons_core.features import SequenceFeature
 from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable

@@ -27,18 +27,21 @@ from lcons_core import (
     Explanation,
     FeatureSpace,
     FitWarning,
-    Ints,
     InvalidInput,
     LabelledExamples,
     LconsError,
     LearnedConstraint,
-    PsiRows,
     Recipe,
     SparsePsi,
     explain,
 )
-from lcons_core.learn import AUTO, DOUBLED, UNSEEN, Fitted, Progress, fold
-from lcons_core.reason import Box, Rule, TypeRule
+from lcons_core._psi import PsiRows
+from lcons_core._types import Ints
+from lcons_core.learn._estimator import AUTO, Progress
+from lcons_core.learn._examples import UNSEEN, fold
+from lcons_core.learn._recipe import DOUBLED, Fitted
+from lcons_core.reason._rules import Box
+from lcons_core.reason._words import Rule, TypeRule
 from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
 from lcons_tasks.own_data._examples import (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lcons_core.features import NgramContext, type_of
-from lcons_core.learn import UNSEEN
-from lcons_core.reason import by_chance
+from lcons_core.features import NgramContext
+from lcons_core.features._ngrams import type_of
+from lcons_core.learn._examples import UNSEEN
+from lcons_core.reason._words import by_chance
 from lcons_tasks.own_data._examples import GIVEN, times
 from lcons_tasks.own_data._judgement import FEWEST, ROW, Judgement, percent
 from lcons_tasks.own_data._learn import Learned

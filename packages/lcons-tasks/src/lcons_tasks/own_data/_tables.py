@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import DamagedFile, FeatureSpace, Floats, space_of_columns
-from lcons_core.storage import opened_archive
+from lcons_core import DamagedFile, FeatureSpace, space_of_columns
+from lcons_core._types import Floats
+from lcons_core.storage._archive import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 

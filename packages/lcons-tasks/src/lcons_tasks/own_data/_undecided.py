@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lcons_core import LabelledExamples, LearnedConstraint
-from lcons_core.learn import Needed
-from lcons_core.reason import by_chance
+from lcons_core.learn._evidence import Needed
+from lcons_core.reason._words import by_chance
 
 SHOWN = 3
 

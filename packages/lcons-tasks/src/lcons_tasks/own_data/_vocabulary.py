@@ -10,9 +10,10 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from lcons_core import WORD, Instance, InvalidInput
+from lcons_core import Instance, InvalidInput
+from lcons_core._instance import WORD
 from lcons_core.features import ConstraintFeature, NgramContext
-from lcons_core.learn import OFTEN
+from lcons_core.learn._recipe import OFTEN
 from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._examples import PUNCTUATION
 

@@ -19,10 +19,12 @@ import contextlib
 import os
 from pathlib import Path
 
-from lcons_core import WORD, InvalidInput, LconsError
-from lcons_core.storage import parse
-from lcons_tasks.data import Columns, column_layout, read_columns, text_sentences
+from lcons_core import InvalidInput, LconsError
+from lcons_core._files import parse
+from lcons_core._instance import WORD
+from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
+from lcons_tasks.data._stream import column_layout, text_sentences
 from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset_words
 from lcons_tasks.own_data._formats import FORM, members_of, read_data, tell_format

@@ -32,7 +32,7 @@ from lcons_tasks.report._document import (
     Text,
 )
 from lcons_tasks.report._markdown import marked_lines, to_markdown
-from lcons_tasks.report._page import Estimate, estimate, report_page, summary, to_html
+from lcons_tasks.report._page import report_page, summary, to_html
 from lcons_tasks.report._run import Run, read_runs
 from lcons_tasks.report._storage import read_document, write_document
 from lcons_tasks.report._terminal import to_terminal
@@ -46,7 +46,6 @@ __all__ = [
     "Curve",
     "Direction",
     "Document",
-    "Estimate",
     "Facts",
     "Figure",
     "Gain",
@@ -61,7 +60,6 @@ __all__ = [
     "Table",
     "TableCell",
     "Text",
-    "estimate",
     "marked_lines",
     "read_document",
     "read_runs",

@@ -6,26 +6,20 @@ The number of shown constraints is limited, because explaining them is most of t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from lcons_core import Ints, LearnedConstraint, load
-from lcons_core.reason import ENUMERATION_LIMIT
-from lcons_tasks.report._coefficients import HeatMap, InequalitiesView, heat_maps, inequalities_view
+from lcons_core import LearnedConstraint, load
+from lcons_core._types import Ints
+from lcons_core.reason._search import ENUMERATION_LIMIT
 from lcons_tasks.report._document import Constraints
-from lcons_tasks.report._matrix import MatrixView, listed, matrix_views
-from lcons_tasks.report._predictions import Answered, gold_parts, read_predictions
-from lcons_tasks.report._rules import RulesView, rules_view
-from lcons_tasks.report._run import Run, digest
+from lcons_tasks.report._predictions import gold_parts, read_predictions
+from lcons_tasks.report._run import Run
 
 # Measured seconds to explain a constraint: with a domain too large to enumerate, with many points, with few.
 LARGE, MANY_POINTS, SMALL = 2.5, 1.5, 0.1
 MANY = 2000
-# At most this many names are listed.
-LISTED = 6
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -39,157 +33,84 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class ConstraintBody:
-    """The four parts of a constraint (None if one takes too long), and the share of gold that it rejects."""
-
-    rejects: str
-    rejects_any: bool
-    rules: RulesView | None
-    matrices: tuple[MatrixView, ...]
-    matrix_note: str
-    heat: tuple[HeatMap, ...]
-    heat_note: str
-    inequalities: InequalitiesView | None
-
-
-@dataclass(frozen=True)
 class ConstraintItem:
-    """A constraint; `set` is the number of its set."""
+    """A constraint of the set with the number `set`, and the parts of the gold labels that it checks. The
+    page explains it if it is `whole`; other constraints take too long."""
 
     name: str
-    described: str
     set: int
-    body: ConstraintBody
+    set_name: str
+    constraint: LearnedConstraint
+    gold: Ints | None
+    gold_file: str
+    whole: bool
+
+    @property
+    def described(self) -> str:
+        """One line on the size of the constraint."""
+        network, space, feature = self.constraint.network, self.constraint.space, self.constraint.feature
+        kind = "" if feature is None else f"{self.constraint.scope} {feature.kind}, "
+        return f"{self.set_name}; {kind}K = {network.K}, {space.d:,} columns, {space.extent}"
+
+    @property
+    def rejected(self) -> int:
+        """The number of parts of the gold labels that the constraint rejects."""
+        return (
+            0
+            if self.gold is None
+            else int((~self.constraint.verdicts(self.constraint.space, self.gold)).sum())
+        )
+
+    @property
+    def rejects(self) -> str:
+        """A sentence on the gold labels that the constraint rejects; empty without gold labels."""
+        if self.gold is None or not len(self.gold):
+            return ""
+        share = 100 * self.rejected / len(self.gold)
+        return f"Rejects {self.rejected:,} of {len(self.gold):,} parts of the gold labels ({share:.1f}%)."
 
 
 @dataclass(frozen=True)
 class ConstraintsView:
     """The constraints of the shown sets, and a note on sets that are left out."""
 
-    id: str
     names: tuple[str, ...]
     items: tuple[ConstraintItem, ...]
     note: str
 
 
-@dataclass
-class Bodies:
-    """Cache of the parts of constraint files, by content, because splits often have equal files. Files that
-    are not in `explained` have no rules in words and no inequalities."""
-
-    explained: frozenset[Path]
-    made: dict[tuple[str, Path | None], ConstraintBody] = field(default_factory=dict)
-    golds: dict[Path, list[Answered]] = field(default_factory=dict)
-
-    def of(self, path: Path, constraint: LearnedConstraint, gold: Path | None) -> ConstraintBody:
-        """The parts of the constraint in a file."""
-        key = digest(path), gold
-        if key not in self.made:
-            if gold is not None and gold not in self.golds:
-                self.golds[gold] = read_predictions(gold) or []
-            found = None if gold is None else gold_parts(constraint, self.golds[gold])
-            whole = path in self.explained
-            self.made[key] = constraint_body(constraint, found, gold.name if gold else "", whole)
-        return self.made[key]
-
-
-def constraint_body(
-    constraint: LearnedConstraint, gold: Ints | None, file: str = "", whole: bool = True
-) -> ConstraintBody:
-    """Rules in words, matrix, heat map and inequalities; `file` is the name of the file of gold labels."""
-    rejects, any_rejected = _rejects(constraint, gold)
-    matrices, matrix_note = matrix_views(constraint)
-    maps, notes = heat_maps(constraint)
-    return ConstraintBody(
-        rejects,
-        any_rejected,
-        rules_view(constraint, gold, file) if whole else None,
-        tuple(matrices),
-        matrix_note,
-        tuple(maps),
-        " ".join(notes),
-        inequalities_view(constraint) if whole else None,
-    )
-
-
-def _rejects(constraint: LearnedConstraint, gold: Ints | None) -> tuple[str, bool]:
-    """A sentence on the gold labels that the constraint rejects, and whether it rejects any."""
-    if gold is None or not len(gold):
-        return "", False
-    rejected = int((~constraint.verdicts(constraint.space, gold)).sum())
-    share = 100 * rejected / len(gold)
-    said = f"Rejects {rejected:,} of {len(gold):,} parts of the gold labels ({share:.1f}%)."
-    return said, rejected > 0
-
-
-def described(constraint: LearnedConstraint) -> str:
-    """One line on the size of a constraint."""
-    network, space = constraint.network, constraint.space
-    kind = "" if constraint.feature is None else f"{constraint.scope} {constraint.feature.kind}, "
-    return f"{kind}K = {network.K}, {space.d:,} columns, {space.extent}"
-
-
-def constraints_view(
-    run: Run, blocks: Sequence[Constraints], id: str, bodies: Bodies, tell: Tell
-) -> ConstraintsView | None:
-    """The constraints of blocks; None if there are none. `tell` is called with the name of each
-    constraint."""
+def constraints_view(run: Run, blocks: Sequence[Constraints], limits: Limits) -> ConstraintsView | None:
+    """The constraints of blocks; None if there are none."""
+    known = {run.folder / file: load(run.folder / file) for block in blocks for file in block.files}
+    whole = _explained(known, limits.seconds)
     items = []
     for number, block in enumerate(blocks):
-        for file in block.files:
-            path = run.folder / file
-            tell(f"{block.name}/{path.stem}")
-            constraint = load(path)
-            body = bodies.of(path, constraint, gold_file(run, block))
-            items.append(ConstraintItem(path.stem, f"{block.name}; {described(constraint)}", number, body))
-    left_out = len(run.sets) - len(blocks)
-    note = f"This page shows {len(blocks)} of {len(run.sets)} sets of constraints." if left_out else ""
-    return ConstraintsView(id, tuple(one.name for one in blocks), tuple(items), note) if items else None
-
-
-def gold_file(run: Run, block: Constraints) -> Path | None:
-    """The file with the gold labels of a set, if there is one."""
-    return run.folder / block.predictions if block.predictions else next(iter(run.gold), None)
-
-
-def shown_sets(run: Run, limits: Limits) -> list[Constraints]:
-    """The sets of constraints that a page shows of a run."""
-    return run.sets[: limits.sets]
-
-
-def shown_files(run: Run, limits: Limits) -> list[Path]:
-    """The constraint files that a page shows of a run."""
-    return [run.folder / file for one in shown_sets(run, limits) for file in one.files]
-
-
-def parts_in_words(run: Run, limits: Limits) -> list[str]:
-    """Lines on the sets of constraints and files of predictions that a page shows and leaves out."""
-    lines = []
-    for what, blocks in (("sets of constraints", run.sets), ("files of predictions", run.predictions)):
-        shown, rest = ([one.name for one in own] for own in (blocks[: limits.sets], blocks[limits.sets :]))
-        if blocks:
-            lines.append(
-                f"{len(shown):,} of {len(blocks):,} {what} shown"
-                + (f": {listed(shown, LISTED)}" if shown else "")
-                + (f"; left out: {listed(rest, LISTED)}" if rest else "")
+        gold = run.folder / block.predictions if block.predictions else next(iter(run.gold), None)
+        answers = (gold and read_predictions(gold)) or []
+        for path in (run.folder / file for file in block.files):
+            parts = gold_parts(known[path], answers)
+            file = gold.name if gold else ""
+            items.append(
+                ConstraintItem(path.stem, number, block.name, known[path], parts, file, path in whole)
             )
-    return lines or ["no constraints and no predictions"]
+    sets = run.blocks(Constraints)
+    note = f"This page shows {len(blocks)} of {len(sets)} sets of constraints."
+    names = tuple(block.name for block in blocks)
+    return ConstraintsView(names, tuple(items), note * (len(blocks) < len(sets))) if items else None
 
 
-def explained(run: Run, limits: Limits) -> dict[Path, float]:
-    """The constraint files that a page explains, with the estimated seconds of each: the quickest first,
-    until the time is used up. Raises `DamagedFile` if a file cannot be read."""
-    found: dict[Path, float] = {}
-    seconds = {path: seconds_of(load(path)) for path in shown_files(run, limits)}
-    for path in sorted(seconds, key=seconds.__getitem__):
-        if sum(found.values()) + seconds[path] <= limits.seconds:
-            found[path] = seconds[path]
-    return found
+def _explained(constraints: dict[Path, LearnedConstraint], most: float) -> set[Path]:
+    """The constraint files that a page explains: the quickest first, until the time is used up."""
+    explained: set[Path] = set()
+    left = most
+    for path in sorted(constraints, key=lambda path: seconds_of(constraints[path])):
+        left -= seconds_of(constraints[path])
+        if left >= 0:
+            explained.add(path)
+    return explained
 
 
 def seconds_of(constraint: LearnedConstraint) -> float:
     """The estimated seconds to explain a constraint."""
-    if not constraint.space.integral:
-        return LARGE
-    size = constraint.space.size
+    size = constraint.space.size if constraint.space.integral else math.inf
     return LARGE if size > ENUMERATION_LIMIT else MANY_POINTS if size >= MANY else SMALL

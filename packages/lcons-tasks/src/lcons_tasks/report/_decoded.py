@@ -1,49 +1,99 @@
-"""Reader of the output of `lcons decode --json`: one sequence per line, with labels before and after
-decoding.
+"""The output of `lcons decode --json` as a document: what constraints changed, and accuracy against gold.
 
     {"id", "words", "pos", "gold", ..., "labels", "without", "score", "status", "changed", "violations"}
 
-`without` are the best labels by the scores alone. The file of scores determines the columns; `words` and
-`gold` have a meaning here. Every line is checked, because other programs may have written the file.
+One sequence per line; `without` are the best labels by the scores alone. The file of scores determines the
+columns; `words` and `gold` have a meaning here. Other programs may have written the file, so pydantic checks
+every line.
+
+    accuracy = right labels / labels        span F1 = 2 right spans / (found spans + gold spans)
+
+Intervals are paired bootstraps over sequences. The headline is span F1 if labels are spans (IOB, BIOES,
+BILOU), otherwise accuracy.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from operator import ne
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lcons_core import InvalidInput
-from lcons_core.storage import open_regular, unique_keys
-from lcons_decode.files import NO_LABEL, WORDS
+from lcons_core._files import open_regular
+from lcons_decode.files._answers import NO_LABEL
+from lcons_tasks.report._document import (
+    Block,
+    Document,
+    Figure,
+    Gain,
+    Gains,
+    Headline,
+    Section,
+    Sentences,
+    Table,
+    TableCell,
+)
+from lcons_tasks.report._storage import first_error
+from lcons_tasks.stats import LabelTally
 
-GOLD = "gold"
 # The name of the task of such files.
 DECODE = "decode"
-# Members of an object that are not columns.
-_MEMBERS = ("id", "score", "status", "changed", "violations")
-# What `--choose` chose, an object; a column may have this name, too.
-_CHOICE = "choice"
 MAX_BYTES = 2**27
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+OUTCOMES = {"right": "from wrong to right", "wrong": "from right to wrong", "neither": "from wrong to wrong"}
 
 Strings = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """A sequence: its name, columns that constraints may read, the labels `without` constraints and with them
-    (`_` if there is no answer), and the constraints that its labels break, once per place."""
+class Decoded(BaseModel):
+    """A sequence: its labels `without` constraints and with them, and other columns of the same length."""
 
-    name: str
-    words: Strings | None
-    columns: Mapping[str, Strings]
-    gold: Strings | None
-    without: Strings
-    labels: Strings
-    status: str
-    broken: Strings
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, Strings | dict[str, Any] | None] = Field(init=False)
+
+    labels: Strings | None
+    without: Strings | None
+    status: Annotated[str, Field(max_length=60)]
+    id: Any = None
+    words: Strings | None = None
+    gold: Strings | None = None
+    score: Any = None
+    changed: Any = None
+    violations: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def columns(self) -> dict[str, Strings]:
+        """The columns that constraints may read besides words."""
+        return {name: value for name, value in self.__pydantic_extra__.items() if isinstance(value, tuple)}
+
+    @property
+    def sides(self) -> tuple[Strings, Strings]:
+        """The labels without constraints and with them; `_` if there is no answer."""
+        known = (self.labels, self.without, self.words, self.gold, *self.columns.values())
+        size = next((len(column) for column in known if column is not None), 0)
+        nothing = (NO_LABEL,) * size
+        return (
+            nothing if self.without is None else self.without,
+            nothing if self.labels is None else self.labels,
+        )
+
+    @property
+    def broken(self) -> Strings:
+        """The constraints that the labels break, once per place."""
+        return tuple(str(one.get("constraint", "")) for one in self.violations)
+
+    @model_validator(mode="after")
+    def _has_one_length(self) -> Decoded:
+        columns = (*self.sides, self.words, self.gold, *self.columns.values())
+        lengths = {len(column) for column in columns if column is not None}
+        if len(lengths) > 1:
+            raise ValueError(f"columns need one length, got {sorted(lengths)}")
+        return self
 
 
 def is_decoded(path: Path) -> bool:
@@ -51,7 +101,7 @@ def is_decoded(path: Path) -> bool:
     try:
         with open_regular(path) as file:
             first = next((line for line in iter(lambda: file.readline(MAX_BYTES), b"") if line.strip()), b"")
-        found = json.loads(first.removeprefix(b"\xef\xbb\xbf"))
+        found = json.loads(first.removeprefix(BYTE_ORDER_MARK))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and "labels" in found
@@ -61,72 +111,96 @@ def read_decoded(path: Path) -> Iterator[Decoded]:
     """The sequences of a file, in order; raises `InvalidInput` if a line is malformed."""
     size = path.stat().st_size
     if size > MAX_BYTES:
-        raise InvalidInput(
-            f"expected at most {MAX_BYTES:,} bytes of labels in {str(path)!r}, found {size:,}; use only some"
-            " of its lines."
-        )
-    # The same words and labels occur often, so each string is stored once.
-    known: dict[str, str] = {}
+        raise InvalidInput(f"labels have at most {MAX_BYTES:,} bytes: got {size:,} in {str(path)!r}.")
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
             if content.strip():
-                yield _Line(content, number, path, known).decoded()
+                try:
+                    yield Decoded.model_validate_json(content)
+                except ValidationError as error:
+                    where = f"line {number} of {str(path)!r}"
+                    raise InvalidInput(
+                        f"{where} is not from `lcons decode --json`: {first_error(error)}"
+                    ) from None
 
 
-class _Line:
-    """A line whose every member is checked."""
+def decoded_document(path: Path) -> Document:
+    """The document of a file: counts of changes and, with gold labels, figures with their gains."""
+    sequences = list(read_decoded(path))
+    with_gold = [one for one in sequences if one.gold]
+    headline, figures = _against_gold(with_gold) if with_gold else (None, ())
+    changed = [sum(map(ne, *one.sides)) for one in sequences]
+    counts = {
+        "all": (len(sequences), sum(len(one.sides[1]) for one in sequences)),
+        "changed by constraints": (sum(map(bool, changed)), sum(changed)),
+    }
+    (every, labels), (altered, places) = counts.values()
+    return Document(
+        "Decoded sequences",
+        DECODE,
+        "",
+        f"Constraints changed {altered:,} of {every:,} sequences and {places:,} of {labels:,} labels.",
+        headline,
+        (
+            Section("Results", (*figures, *_counted(sequences, with_gold, counts))),
+            Section("Sentences before and after", (Sentences(path.stem, file=path.name),)),
+        ),
+    )
 
-    def __init__(self, content: bytes, number: int, path: Path, known: dict[str, str]) -> None:
-        self.number, self.where, self.known = number, f"line {number} of {str(path)!r}", known
-        try:
-            found = json.loads(content, object_pairs_hook=unique_keys)
-        except (ValueError, RecursionError):
-            raise self._wrong("a JSON object", "something else") from None
-        if not isinstance(found, dict):
-            raise self._wrong("a JSON object", f"a {type(found).__name__}")
-        self.found: dict[str, Any] = found
 
-    def decoded(self) -> Decoded:
-        for name in ("labels", "without", "status"):
-            if name not in self.found:
-                raise self._wrong(f"`{name}`", "none")
-        columns = {name: self._strings(name) for name in ("labels", "without", WORDS, GOLD)}
-        members = (*_MEMBERS, _CHOICE) if isinstance(self.found.get(_CHOICE), dict) else _MEMBERS
-        others = [name for name in self.found if name not in (*columns, *members)]
-        columns |= {name: self._strings(name) for name in others}
-        lengths = {name: len(column) for name, column in columns.items() if column is not None}
-        if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{length} {name}" for name, length in lengths.items())
-            raise self._wrong("columns of one length", said)
-        nothing = (NO_LABEL,) * next(iter(lengths.values()), 0)
-        labels, without, given = columns["labels"], columns["without"], self.found.get("id")
-        return Decoded(
-            str(self.number if given is None else given)[:60],
-            columns[WORDS],
-            {name: column for name in others if (column := columns[name]) is not None},
-            columns[GOLD],
-            nothing if without is None else without,
-            nothing if labels is None else labels,
-            str(self.found["status"])[:60],
-            self._broken(),
+def _against_gold(sequences: Sequence[Decoded]) -> tuple[Headline, tuple[Block, ...]]:
+    """The headline, the figures and the gains of sequences with gold labels."""
+    tally = LabelTally()
+    for one in sequences:
+        tally.add(one.gold or (), *one.sides)
+    gains, where = tally.gains(), f"{len(sequences):,} sequences"
+    main = gains[0]
+    table = Table(
+        f"Compared with gold: {tally.labels:,} labels of {where} with gold labels, in percent",
+        ("labels", *(gain.measure for gain in gains)),
+        (
+            ("without constraints", *(Figure((gain.before,)) for gain in gains)),
+            ("with constraints", *(Figure((gain.after,)) for gain in gains)),
+        ),
+        best=True,
+    )
+    intervals = tuple(
+        Gain(f"with over without constraints, {gain.measure}", where, gain.interval)
+        for gain in gains
+        if gain.interval
+    )
+    headline = Headline(
+        f"{main.measure}, {where}",
+        Figure((main.before,)),
+        Figure((main.after,)),
+        main.interval,
+        within_is="with the given constraints",
+    )
+    return headline, (table, Gains("Gains in points, with 95% intervals", intervals)) if intervals else (
+        table,
+    )
+
+
+def _counted(
+    sequences: Sequence[Decoded], with_gold: Sequence[Decoded], counts: Mapping[str, tuple[int, int]]
+) -> Iterator[Table]:
+    """Tables of changes, and of violations that remain."""
+    became = Counter(
+        "right" if after == gold else "wrong" if before == gold else "neither"
+        for one in with_gold
+        for before, after, gold in zip(*one.sides, one.gold or (), strict=True)
+        if before != after
+    )
+    rows: list[tuple[TableCell, ...]] = [(what, *pair) for what, pair in counts.items()]
+    rows += [(f"changed {words}", None, became[key]) for key, words in OUTCOMES.items() if with_gold]
+    statuses = Counter(one.status for one in sequences)
+    rows += [(f"decoded with status {status}", number, None) for status, number in statuses.items()]
+    yield Table("Changes by constraints", ("count of", "sequences", "labels"), tuple(rows))
+    broken = [Counter(one.broken) for one in sequences]
+    names = dict.fromkeys(name for one in broken for name in one)
+    if names:
+        body = tuple(
+            (name, sum(name in one for one in broken), sum(one[name] for one in broken)) for name in names
         )
-
-    def _strings(self, name: str) -> Strings | None:
-        values = self.found.get(name)
-        if values is None:
-            return None
-        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise self._wrong(f"`{name}` as a list of strings", str(values)[:40])
-        return tuple(self.known.setdefault(value, value) for value in values)
-
-    def _broken(self) -> Strings:
-        found = self.found.get("violations", [])
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise self._wrong("`violations` as a list of objects", str(found)[:40])
-        return tuple(str(one.get("constraint", "")) for one in found)
-
-    def _wrong(self, expected: str, found: str) -> InvalidInput:
-        return InvalidInput(
-            f"expected {expected} on {self.where}, found {found}; write it again with `lcons decode --json`."
-        )
+        yield Table("Remaining violations", ("constraint", "sequences", "places"), body)

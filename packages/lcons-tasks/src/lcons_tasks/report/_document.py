@@ -15,7 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import mean
-from typing import TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from pydantic import ConfigDict, Discriminator
 
 from lcons_core import InvalidInput
 from lcons_tasks.stats import Interval
@@ -46,6 +48,7 @@ TableCell: TypeAlias = str | int | float | Figure | Interval | None
 class Text:
     """A paragraph; `code` and **bold** are the only markup."""
 
+    kind: Literal["Text"] = field(default="Text", kw_only=True)
     text: str
 
 
@@ -53,6 +56,7 @@ class Text:
 class Listing:
     """Items of a list, one or more lines each, with the markup of `Text`."""
 
+    kind: Literal["Listing"] = field(default="Listing", kw_only=True)
     items: tuple[str, ...]
 
 
@@ -63,6 +67,7 @@ class Table:
     `best`: the largest figure of a column is the best one, so a rendering may highlight it.
     """
 
+    kind: Literal["Table"] = field(default="Table", kw_only=True)
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
@@ -91,6 +96,7 @@ class Gain:
 class Gains:
     """Paired gains, in points of one measure."""
 
+    kind: Literal["Gains"] = field(default="Gains", kw_only=True)
     caption: str
     gains: tuple[Gain, ...]
 
@@ -102,6 +108,7 @@ class Curve:
     `bands` are the bounds of intervals, {line: {size: (low, high)}}, of the points that have one.
     """
 
+    kind: Literal["Curve"] = field(default="Curve", kw_only=True)
     caption: str
     across: str
     up: str
@@ -130,6 +137,7 @@ class Claim:
 class Claims:
     """The paper's claims about its tables, checked on this run."""
 
+    kind: Literal["Claims"] = field(default="Claims", kw_only=True)
     claims: tuple[Claim, ...]
 
 
@@ -137,6 +145,7 @@ class Claims:
 class Facts:
     """Facts by name: corpus, hashes, seeds, options, versions."""
 
+    kind: Literal["Facts"] = field(default="Facts", kw_only=True)
     caption: str
     facts: tuple[tuple[str, str], ...]
 
@@ -145,6 +154,7 @@ class Facts:
 class Picture:
     """An SVG file."""
 
+    kind: Literal["Picture"] = field(default="Picture", kw_only=True)
     name: str
     file: str
 
@@ -157,6 +167,7 @@ class Constraints:
     """Constraint files of one cell; the gold labels in the file `predictions` show how often their rules
     apply."""
 
+    kind: Literal["Constraints"] = field(default="Constraints", kw_only=True)
     name: str
     files: tuple[str, ...]
     predictions: str | None = None
@@ -206,6 +217,7 @@ class Sentences:
     `constraints` are the files of constraints that the answers obey; they explain the other changes.
     """
 
+    kind: Literal["Sentences"] = field(default="Sentences", kw_only=True)
     name: str
     changes: tuple[Change, ...] = ()
     file: str | None = None
@@ -223,7 +235,7 @@ class Section:
     """Blocks under one heading; a section without blocks is not rendered."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[Annotated[Block, Discriminator("kind")], ...]
 
 
 class Direction(StrEnum):
@@ -236,7 +248,11 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True)
 class Headline:
-    """The main comparison of a document: the figures without and with constraints, and the gain."""
+    """The main comparison of a document: the figures without and with constraints, and the gain.
+
+    `baseline` is the best plain baseline, such as a look-up table, and `gain_over_baseline` the gain of
+    `within` over it; `row` is the name of the row of the tables whose figure is `within`.
+    """
 
     measure: str
     without: Figure
@@ -244,15 +260,56 @@ class Headline:
     gain: Interval | None
     without_is: str = "without constraints"
     within_is: str = "with learned constraints"
+    baseline: Figure | None = None
+    baseline_is: str = "look-up table"
+    gain_over_baseline: Interval | None = None
+    row: str = ""
 
     @property
     def verdict(self) -> Direction | None:
-        """The verdict of the interval; None without an interval, because means alone do not show it."""
-        if self.gain is None:
-            return None
-        if self.gain.low > 0:
-            return Direction.BETTER
-        return Direction.WORSE if self.gain.high < 0 else Direction.EVEN
+        """The verdict of the gain."""
+        return direction(self.gain)
+
+    @property
+    def baseline_verdict(self) -> Direction | None:
+        """The verdict of the gain over the baseline."""
+        return direction(self.gain_over_baseline)
+
+    @property
+    def sentence(self) -> str:
+        """The verdicts on both gains in one sentence; empty without a baseline and a row.
+
+        >>> two = Figure((76.6,)), Figure((91.5,)), Interval(14.9, 12.0, 17.0)
+        >>> over = Interval(-0.8, -1.4, -0.2)
+        >>> Headline("F1", *two, baseline=Figure((92.3,)), gain_over_baseline=over).sentence
+        'With learned constraints: better than without constraints, but worse than the look-up table.'
+        """
+        if self.baseline is None and not self.row:
+            return ""
+        subject = self.within_is[:1].upper() + self.within_is[1:]
+        row = f" (row {self.row})" if self.row else ""
+        verdicts = {self.without_is: self.verdict, f"the {self.baseline_is}": self.baseline_verdict}
+        stated = [
+            (verdict, f"{_COMPARED[verdict]} {other}") for other, verdict in verdicts.items() if verdict
+        ]
+        joint = ", and " if len({verdict for verdict, _ in stated}) == 1 else ", but "
+        return f"{subject}{row}{': ' * bool(stated)}{joint.join(text for _, text in stated)}."
+
+
+_COMPARED = {
+    Direction.BETTER: "better than",
+    Direction.WORSE: "worse than",
+    Direction.EVEN: "not clearly different from",
+}
+
+
+def direction(gain: Interval | None) -> Direction | None:
+    """The verdict of an interval; None without an interval, because means alone do not show it."""
+    if gain is None:
+        return None
+    if gain.low > 0:
+        return Direction.BETTER
+    return Direction.WORSE if gain.high < 0 else Direction.EVEN
 
 
 @dataclass(frozen=True)
@@ -264,6 +321,10 @@ class Document:
     with the user's own data.
     """
 
+    # Values from files are checked, not converted; members that no type has are refused.
+    __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    format: Literal[2] = field(default=2, kw_only=True)
     title: str
     task: str
     corpus: str

@@ -35,7 +35,7 @@ def to_markdown(document: Document) -> str:
     """The whole document as Markdown."""
     parts = [f"# {document.title}", document.compared]
     if document.headline is not None:
-        parts.append(headline_line(document.headline, bold=True))
+        parts += headline_lines(document.headline, bold=True)
     if document.paper_corpus is not None:
         parts.append(paper_note(document.paper_corpus))
     for section in document.sections:
@@ -56,19 +56,36 @@ def paper_note(corpus: str) -> str:
     )
 
 
-def headline_line(head: Headline, bold: bool = False) -> str:
-    """The headline in one line.
+def headline_lines(head: Headline, bold: bool = False) -> list[str]:
+    """The headline; with a baseline, also the gain over it, and the verdicts in one sentence.
 
     >>> from lcons_tasks.stats import Interval
     >>> gain = Interval(3.1, 1.0, 5.2)
-    >>> headline_line(Headline("F1", Figure((57.7,)), Figure((60.8,)), gain, "before", "after"))
-    'F1: 57.7 before, 60.8 after; gain [95% interval] +3.10 [+1.00, +5.20], better'
+    >>> headline_lines(Headline("F1", Figure((57.7,)), Figure((60.8,)), gain, "before", "after"))
+    ['F1: 57.7 before, 60.8 after; gain [95% interval] +3.10 [+1.00, +5.20], better']
     """
     measure = f"**{head.measure}**" if bold else head.measure
     gain = "" if head.gain is None else f"; gain [95% interval] {head.gain}, {head.verdict}"
-    return (
+    line = (
         f"{measure}: {head.without.mean:.1f} {head.without_is}, {head.within.mean:.1f} {head.within_is}{gain}"
     )
+    return [text for text in (line, baseline_line(head), head.sentence) if text]
+
+
+def baseline_line(head: Headline) -> str:
+    """The best plain baseline and the gain over it; empty without a baseline.
+
+    >>> from lcons_tasks.stats import Interval
+    >>> figures = [Figure((value,)) for value in (57.7, 60.8, 61.0)]
+    >>> over = Interval(-0.7, -1.0, -0.4)
+    >>> baseline_line(Headline("F1", *figures[:2], None, baseline=figures[2], gain_over_baseline=over))
+    'Best plain baseline, look-up table: 61.0; gain over it [95% interval] -0.70 [-1.00, -0.40], worse'
+    """
+    if head.baseline is None:
+        return ""
+    over = head.gain_over_baseline
+    gain = "" if over is None else f"; gain over it [95% interval] {over}, {head.baseline_verdict}"
+    return f"Best plain baseline, {head.baseline_is}: {head.baseline.mean:.1f}{gain}"
 
 
 def mean_spread(values: Sequence[float], digits: int = 2) -> str:

@@ -30,7 +30,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import OUTSIDE, Block, FeatureSpace, Floats, Kind, LearnedConstraint
+from lcons_core import FeatureSpace, LearnedConstraint
+from lcons_core._blocks import Block, Kind
+from lcons_core._schemes import OUTSIDE
+from lcons_core._types import Floats
 
 MOST_POINTS = 2**21
 MOST_AXES = 30

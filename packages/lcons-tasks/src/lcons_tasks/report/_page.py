@@ -16,38 +16,21 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
+from lcons_tasks.report import _coefficients, _constraints, _matrix, _rules, _sentences
 from lcons_tasks.report._chart import to_svg
-from lcons_tasks.report._constraints import (
-    Bodies,
-    Limits,
-    constraints_view,
-    explained,
-    parts_in_words,
-    shown_files,
-    shown_sets,
-)
+from lcons_tasks.report._constraints import Limits
 from lcons_tasks.report._decoded import DECODE
-from lcons_tasks.report._document import Constraints, Curve, Document, Headline, Picture, Section, Sentences
+from lcons_tasks.report._document import Constraints, Document, Headline, Picture, Section, Sentences
 from lcons_tasks.report._run import CONSTRAINT, Run
-from lcons_tasks.report._sentences import sentences_view
-from lcons_tasks.report._templates import asset, render, svg
+from lcons_tasks.report._spans import has_links, is_changed
+from lcons_tasks.report._templates import asset, render
+from lcons_tasks.stats import Interval
 
-OnStep = Callable[[int, int, str], None]
 Say = Callable[[str], None]
 
 LARGEST_PICTURE = 2**21
 # The estimated seconds that may be spent on explaining constraints for the page of a single document.
 QUICK = 3.0
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A curve and its chart."""
-
-    curve: Curve
-    picture: Markup
 
 
 @dataclass(frozen=True)
@@ -59,20 +42,21 @@ class Image:
 
 
 @dataclass(frozen=True)
-class SectionView:
-    """A section of the page: the views of its blocks."""
+class Part:
+    """A block of the page, or blocks of one kind that are shown together."""
 
+    kind: str
+    content: Any
     id: str
-    title: str
-    blocks: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The number of constraints of a page, and the estimated seconds to make it."""
+class SectionView:
+    """A section of the page: its parts."""
 
-    constraints: int
-    seconds: float
+    id: str
+    title: str
+    parts: tuple[Part, ...]
 
 
 def to_html(document: Document, folder: Path, limits: Limits | None = None) -> str:
@@ -81,27 +65,12 @@ def to_html(document: Document, folder: Path, limits: Limits | None = None) -> s
     return report_page([Run(document.task, folder, document)], limits or Limits(seconds=QUICK))
 
 
-def report_page(
-    runs: Sequence[Run],
-    limits: Limits | None = None,
-    progress: OnStep | None = None,
-    say: Say | None = None,
-) -> str:
-    """The page of some runs; equal runs have equal pages. `progress` is called with (done, total, what), and
-    `say` with lines on what the page shows of each run and what it leaves out."""
-    limits = limits or Limits()
-    hear: Say = say or (lambda _: None)
-    total = sum(len(shown_files(run, limits)) for run in runs)
-    done = 0
-
-    def tell(what: str) -> None:
-        nonlocal done
-        if progress is not None:
-            progress(done, total, what)
-        done += 1
-
-    sections = [list(_sections(run, i, limits, tell, hear)) for i, run in enumerate(runs, 1)]
-    tell("done")
+def report_page(runs: Sequence[Run], limits: Limits | None = None, say: Say | None = None) -> str:
+    """The page of some runs; equal runs have equal pages. `say` is called with lines on what the page shows
+    of each run and what it leaves out."""
+    sections = [
+        list(_sections(run, i, limits or Limits(), say or (lambda _: None))) for i, run in enumerate(runs, 1)
+    ]
     script = asset("script.js")
     hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     page = render(
@@ -110,31 +79,35 @@ def report_page(
         measured=any(run.task != CONSTRAINT for run in runs),
         policy="default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:;"
         f" style-src 'unsafe-inline'; script-src 'sha256-{hashed}'",
-        style=Markup(asset("style.css")),
-        script=Markup(script),
-        stated=stated,
+        style=asset("style.css"),
+        script=script,
+        paper_figures=paper_figures,
+        to_svg=to_svg,
+        rules_view=_rules.rules_view,
+        matrix_views=_matrix.matrix_views,
+        heat_maps=_coefficients.heat_maps,
+        level=_coefficients.level,
+        inequalities_view=_coefficients.inequalities_view,
+        **{name: getattr(_sentences, name) for name in ("badge", "compared_sides", "has_errors")},
+        marked=_sentences.marked,
+        linked=_sentences.linked,
+        has_links=has_links,
+        is_changed=is_changed,
     )
     # A character that UTF-8 cannot encode would otherwise prevent the whole page.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def estimate(runs: Sequence[Run], limits: Limits | None = None) -> Estimate:
-    """The estimated work for a page; raises `DamagedFile` if a constraint file cannot be read."""
-    limits = limits or Limits()
-    seconds = sum(sum(explained(run, limits).values()) for run in runs)
-    return Estimate(sum(len(shown_files(run, limits)) for run in runs), seconds)
-
-
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
     """The headlines of the runs as plain data."""
-    return {"runs": [_summarised(run) for run in runs]}
+    return {"runs": [_summary(run) for run in runs]}
 
 
-def stated(head: Headline) -> str:
+def paper_figures(head: Headline) -> str:
     """The paper's two figures; if it has only one, with the word `without` or `with`.
 
     >>> from lcons_tasks.report._document import Figure
-    >>> stated(Headline("F1", Figure((1.0,)), Figure((2.0,), 38.2), None))
+    >>> paper_figures(Headline("F1", Figure((1.0,)), Figure((2.0,), 38.2), None))
     'with 38.2'
     """
     without, within = head.without.paper, head.within.paper
@@ -144,48 +117,61 @@ def stated(head: Headline) -> str:
     return "".join(f"{side} {value:.1f}" for side, value in sides.items() if value is not None)
 
 
-def _summarised(run: Run) -> dict[str, Any]:
-    document = run.document
-    found: dict[str, Any] = {"run": run.name, "task": run.task, "corpus": document.corpus}
+def _summary(run: Run) -> dict[str, Any]:
+    document, head = run.document, run.document.headline
+    data: dict[str, Any] = {"run": run.name, "task": run.task, "corpus": document.corpus}
     if run.task in (CONSTRAINT, DECODE):
-        found["said"] = document.compared.rstrip(".")
+        data["said"] = document.compared.rstrip(".")
     elif document.compared:
-        found["compared"] = document.compared
-    head = document.headline
-    if head is not None:
-        gain = head.gain
-        found |= {
-            "measure": head.measure,
-            "without constraints": {"values": list(head.without.values), "paper": head.without.paper},
-            "with constraints": {"values": list(head.within.values), "paper": head.within.paper},
-            "gain": None if gain is None else {"mean": gain.mean, "low": gain.low, "high": gain.high},
-            "paper's corpus": document.paper_corpus is None and run.task != DECODE,
-        }
-    return found
+        data["compared"] = document.compared
+    if head is None:
+        return data
+    data |= {
+        "measure": head.measure,
+        "without constraints": {"values": list(head.without.values), "paper": head.without.paper},
+        "with constraints": {"values": list(head.within.values), "paper": head.within.paper},
+        "gain": _bounds(head.gain),
+        "paper's corpus": document.paper_corpus is None and run.task != DECODE,
+    }
+    if head.baseline is not None:
+        data["baseline"] = {"name": head.baseline_is, "values": list(head.baseline.values)}
+        data["gain over baseline"] = _bounds(head.gain_over_baseline)
+    return data | ({"row": head.row} if head.row else {})
 
 
-def _sections(run: Run, number: int, limits: Limits, tell: Say, say: Say) -> Iterator[SectionView]:
+def _bounds(gain: Interval | None) -> dict[str, float] | None:
+    return None if gain is None else {"mean": gain.mean, "low": gain.low, "high": gain.high}
+
+
+def _sections(run: Run, number: int, limits: Limits, say: Say) -> Iterator[SectionView]:
     """The sections of a run that have content."""
-    bodies = Bodies(frozenset(explained(run, limits)))
-    sets, files = shown_sets(run, limits), run.predictions[: limits.sets]
-    for line in parts_in_words(run, limits):
-        say(f"{run.name}: {line}")
     for place, section in enumerate(run.document.sections, 1):
-        blocks: list[Any] = []
-        for kind, own in groupby(section.blocks, key=type):
-            id = f"run-{number}-{place}-{len(blocks) + 1}"
-            if kind is Constraints:
-                wanted = [one for one in own if isinstance(one, Constraints) and one in sets]
-                blocks.append(constraints_view(run, wanted, id, bodies, tell))
-            elif kind is Sentences:
-                chosen = [one for one in own if isinstance(one, Sentences) and one in files]
-                hear: Say = lambda line: say(f"{run.name}: {line}")  # noqa: E731
-                blocks.append(sentences_view(run, chosen, limits.sentences, id, hear))
-            else:
-                blocks += [_shown(one, run.folder) for one in own]
-        there = tuple(block for block in blocks if block is not None)
-        if there:
-            yield SectionView(f"run-{number}-{_slug(run.document.sections, place)}", section.title, there)
+        parts: list[Part] = []
+        for kind, blocks in groupby(section.blocks, key=lambda block: block.kind):
+            id = f"run-{number}-{place}-{len(parts) + 1}"
+            parts += [Part(kind, one, id) for one in _contents(run, kind, list(blocks), limits, say)]
+        if parts:
+            yield SectionView(
+                f"run-{number}-{_slug(run.document.sections, place)}", section.title, tuple(parts)
+            )
+
+
+def _contents(run: Run, kind: str, blocks: list[Any], limits: Limits, say: Say) -> list[Any]:
+    """What the page shows of blocks of one kind: one view of all constraints and sentences."""
+    if kind == "Constraints":
+        sets = run.blocks(Constraints)[: limits.sets]
+        view = _constraints.constraints_view(run, [one for one in blocks if one in sets], limits)
+        notes: Sequence[str] = [view.note] if view and view.note else []
+    elif kind == "Sentences":
+        files = run.blocks(Sentences)[: limits.sets]
+        view = _sentences.sentences_view(run, [one for one in blocks if one in files], limits.sentences)
+        notes = view.notes if view else []
+    else:
+        shown = [_image(run.folder, one) if isinstance(one, Picture) else one for one in blocks]
+        return [one for one in shown if one is not None]
+    for note in notes:
+        say(f"{run.name}: {note}")
+    return [] if view is None else [view]
 
 
 def _slug(sections: Sequence[Section], place: int) -> str:
@@ -195,14 +181,8 @@ def _slug(sections: Sequence[Section], place: int) -> str:
     'results'
     """
     firsts = [section.title.split(" ")[0].lower() for section in sections]
-    own = firsts[place - 1]
-    return own if re.fullmatch("[a-z]+", own) and firsts.count(own) == 1 else f"section-{place}"
-
-
-def _shown(block: Any, folder: Path | None = None) -> Any:
-    if isinstance(block, Picture) and folder is not None:
-        return _image(folder, block)
-    return Chart(block, svg(to_svg(block))) if isinstance(block, Curve) else block
+    first = firsts[place - 1]
+    return first if re.fullmatch("[a-z]+", first) and firsts.count(first) == 1 else f"section-{place}"
 
 
 def _image(folder: Path, block: Picture) -> Image | None:

@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, Instance, Ints, InvalidInput, LconsError, LearnedConstraint
+from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
+from lcons_core._instance import WORD
+from lcons_core._types import Ints
 from lcons_core.features import ConstraintFeature
 from lcons_decode import Status
 from lcons_tasks.data import read_columns
@@ -53,7 +55,7 @@ def read_predictions(path: Path) -> list[Answered] | None:
         return reader(path)
     except LconsError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise InvalidInput(
             f"expected predictions in {str(path)!r}, found other content ({type(error).__name__}:"
             f" {str(error)[:80]}); run the task again."
@@ -72,11 +74,13 @@ def _of_columns(path: Path) -> list[Answered]:
 def _of_decoded(path: Path) -> list[Answered]:
     """The sentences of a file of decoded labels; if there are no words, positions are used instead."""
     found = []
-    for one in read_decoded(path):
-        words = one.words or tuple(str(t + 1) for t in range(len(one.labels)))
-        change = Change(words, one.without, one.labels, one.gold)
+    for i, one in enumerate(read_decoded(path), 1):
+        before, after = one.sides
+        words = one.words or tuple(str(t + 1) for t in range(len(after)))
+        change = Change(words, before, after, one.gold)
         x = {**({} if one.words is None else {WORD: one.words}), **one.columns}
-        found.append(Answered(one.name, change, _instances(change, x), _state(one.status, one.broken)))
+        name = str(i if one.id is None else one.id)[:60]
+        found.append(Answered(name, change, _instances(change, x), _state(one.status, one.broken)))
     return found
 
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lcons_core import Floats, Instance, LconsError, LearnedConstraint, why
+from lcons_core import Instance, LconsError, LearnedConstraint, why
+from lcons_core._types import Floats
 from lcons_core.features import SequenceFeature
 from lcons_tasks.report._predictions import Structure, readable
 

@@ -21,8 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import FeatureSpace, Ints, Kind, LearnedConstraint, explain, many, rounded_up
-from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
+from lcons_core import Explanation, FeatureSpace, LearnedConstraint, explain
+from lcons_core._arithmetic import many, rounded_up
+from lcons_core._blocks import Kind
+from lcons_core._types import Ints
+from lcons_core.reason._words import Proof, Rule, by_chance, condition
 
 # If a proof has more units than this, their number is given instead of a list.
 MOST_UNITS = 6

@@ -15,13 +15,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lcons_core import DamagedFile, InvalidInput, load
-from lcons_core.storage import FORMAT as CONSTRAINT_FORMAT
-from lcons_tasks.report._decoded import DECODE, is_decoded
-from lcons_tasks.report._document import Constraints, Document, Facts, Section, Sentences
-from lcons_tasks.report._measures import decoded_document
+from lcons_core._document import FORMAT as CONSTRAINT_FORMAT
+from lcons_tasks.report._decoded import DECODE, decoded_document, is_decoded
+from lcons_tasks.report._document import Constraints, Document, Facts, Section
 from lcons_tasks.report._rules import without_evidence
 from lcons_tasks.report._storage import read_document
 
@@ -29,6 +28,8 @@ from lcons_tasks.report._storage import read_document
 CONSTRAINT = "constraint"
 RESULTS = "results.json"
 DIGITS = 4
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,9 @@ class Run:
         """The task of the document."""
         return self.document.task
 
-    @property
-    def sets(self) -> list[Constraints]:
-        """The sets of constraints of the document, in order."""
-        return [one for part in self.document.sections for one in part.blocks if isinstance(one, Constraints)]
-
-    @property
-    def predictions(self) -> list[Sentences]:
-        """The blocks of sentences of the document, in order."""
-        return [one for part in self.document.sections for one in part.blocks if isinstance(one, Sentences)]
+    def blocks(self, kind: type[Kind]) -> list[Kind]:
+        """The blocks of one type of the document, in order."""
+        return [one for part in self.document.sections for one in part.blocks if isinstance(one, kind)]
 
 
 def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:

@@ -1,4 +1,4 @@
-"""The view of sentences before and after decoding with constraints.
+"""Sentences before and after decoding with constraints, as the page shows them.
 
 Spans are marked with their labels, with a dashed line if gold has no such span. Words whose label changed are
 emphasised, and the rule behind the change is printed below.
@@ -7,228 +7,154 @@ emphasised, and the rule behind the change is printed below.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import ne
-from pathlib import Path
 
 from lcons_core import load
 from lcons_tasks.report._document import Change, Sentences
 from lcons_tasks.report._predictions import Answered, read_predictions
 from lcons_tasks.report._reasons import reason
 from lcons_tasks.report._run import Run
-from lcons_tasks.report._spans import (
-    Side,
-    change_links,
-    change_spans,
-    gain,
-    has_links,
-    is_changed,
-)
+from lcons_tasks.report._spans import SIDES, Link, Side, change_links, change_spans, errors, gain, is_changed
 
 COLOURS = 12
 # The most sentences of a file for which rules are computed.
 MOST_REASONS = 60
 
-Colours = Mapping[str, int]
-Word = tuple[str, bool]
-
 
 @dataclass(frozen=True)
 class Mark:
-    """Consecutive words, each with a flag whether its label changed; for a span, its label and colour."""
+    """Consecutive words, each with a flag whether its label changed; for a span, its label."""
 
-    words: tuple[Word, ...]
+    words: tuple[tuple[str, bool], ...]
     label: str = ""
-    colour: int = 0
     wrong: bool = False
 
 
 @dataclass(frozen=True)
-class LinkMark:
-    """A relation between two spans."""
-
-    source: str
-    label: str
-    target: str
-    colour: int
-    wrong: bool
-
-
-@dataclass(frozen=True)
-class AnswerLine:
-    """One answer; `links` is None if the data have no relations."""
-
-    name: str
-    marks: tuple[Mark, ...]
-    links: tuple[LinkMark, ...] | None
-
-
-@dataclass(frozen=True)
 class SentenceItem:
-    """A sentence with its answers; `state` is better, worse or even; `wrong`: errors remain."""
+    """A sentence of the file with this number, and the rule behind its change."""
 
-    name: str
-    badge: str
-    state: str
-    note: str
-    lines: tuple[AnswerLine, ...]
-    rule: str
-    why: str
+    answer: Answered
     file: int
-    changed: bool
-    wrong: bool
+    rule: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True)
 class SentencesView:
-    """The sentences of some files, and the notes above them."""
+    """The sentences of some files, the notes above them, and one colour per label."""
 
-    id: str
     names: tuple[str, ...]
     notes: tuple[str, ...]
     items: tuple[SentenceItem, ...]
-    gold: bool
-    bare: bool
+    colours: dict[str, int]
+
+    @property
+    def golds(self) -> set[bool]:
+        """Whether sentences have gold labels: all, none, or some of them."""
+        return {item.answer.change.gold is not None for item in self.items}
 
 
-def sentences_view(
-    run: Run, blocks: Sequence[Sentences], most: int, id: str, say: Callable[[str], None]
-) -> SentencesView | None:
+def sentences_view(run: Run, blocks: Sequence[Sentences], most: int) -> SentencesView | None:
     """The view of blocks, with at most `most` sentences of each; None if there is nothing to show."""
-    known = [(block, found) for block in blocks if (found := answered(run, block))]
-    if most < 1:
-        for block, found in known:
-            say(f"{block.name}: all {len(found):,} sentences left out")
-        return None
-    colour = colours([one.change for _, found in known for one in found])
+    answers = {block.name: (block, answered(run, block)) for block in blocks}
     items: list[SentenceItem] = []
     notes = []
-    for number, (block, found) in enumerate(known):
-        kept = chosen([one.change for one in found], most)
-        changed = sum(is_changed(one.change) for one in found)
-        left_out = len(found) - len(kept)
-        said = f"{block.name}: {changed:,} of {len(found):,} sentences changed"
-        notes.append(said + (f" ({left_out:,} sentences are not on this page)" if left_out else ""))
-        say(f"{said}; {len(kept):,} shown" + (f", {left_out:,} left out" if left_out else ""))
-        because = _reasons(run, block, [found[i] for i in kept])
-        items += [sentence_item(found[i], colour, number, because) for i in kept]
+    for number, (block, sentences) in enumerate(answers.values()):
+        changed = [one for one in sentences if is_changed(one.change)]
+        others = [one for one in sentences if not is_changed(one.change)]
+        chosen = {id(one) for one in [*changed, *others][:most]}
+        shown = [one for one in sentences if id(one) in chosen]
+        left_out = len(sentences) - len(shown)
+        note = f"{block.name}: {len(changed):,} of {len(sentences):,} sentences changed"
+        notes.append(note + (f" ({left_out:,} sentences are not on this page)" if left_out else ""))
+        items += _explained(run, block, shown, number)
     if not items:
         return None
-    golds = [one.change.gold is not None for _, found in known for one in found]
-    names = tuple(block.name for block, _ in known)
-    return SentencesView(id, names, tuple(notes), tuple(items), any(golds), not all(golds))
+    changes = [one.change for _, sentences in answers.values() for one in sentences]
+    return SentencesView(tuple(answers), tuple(notes), tuple(items), colours(changes))
 
 
 def answered(run: Run, block: Sentences) -> list[Answered]:
     """The sentences of a block: those of its file, otherwise those in the document."""
-    if block.file is not None:
-        found = read_predictions(run.folder / block.file)
-        if found is not None:
-            return found
-    return [Answered(str(i), one) for i, one in enumerate(block.changes, 1)]
+    answers = None if block.file is None else read_predictions(run.folder / block.file)
+    return [Answered(str(i), one) for i, one in enumerate(block.changes, 1)] if answers is None else answers
 
 
-def _reasons(run: Run, block: Sentences, shown: Sequence[Answered]) -> dict[Change, tuple[str, str]]:
-    """The rule behind each change: from the document, otherwise computed from its constraints."""
-    told = {(one.words, one.before, one.after): (one.rule, one.why) for one in block.changes}
-    files: list[Path] = [run.folder / file for file in block.constraints] or list(run.constraints)
+def _explained(run: Run, block: Sentences, shown: Sequence[Answered], file: int) -> Iterator[SentenceItem]:
+    """Sentences with the rule behind each change: from the document, otherwise by its constraints."""
+    known = {(one.words, one.before, one.after): (one.rule, one.why) for one in block.changes}
+    files = [run.folder / path for path in block.constraints] or run.constraints
     constraints = {path.stem: load(path) for path in files}
-    found: dict[Change, tuple[str, str]] = {}
     left = MOST_REASONS
     for one in shown:
         change = one.change
-        known = told.get((change.words, change.before, change.after))
-        if known is not None:
-            found[change] = known
-        elif constraints and left and is_changed(change) and {"before", "after"} <= one.structures.keys():
-            found[change] = reason(one.structures["before"], one.structures["after"], constraints)
+        because = known.get((change.words, change.before, change.after))
+        explainable = is_changed(change) and {"before", "after"} <= one.structures.keys()
+        if because is None and constraints and left and explainable:
+            because = reason(one.structures["before"], one.structures["after"], constraints)
             left -= 1
-    return found
-
-
-def chosen(changes: Sequence[Change], most: int) -> list[int]:
-    """The indices of the sentences to show, in order: those that changed, then others, up to `most`."""
-    changed = [i for i, one in enumerate(changes) if is_changed(one)]
-    others = [i for i, one in enumerate(changes) if not is_changed(one)]
-    return sorted([*changed, *others][:most])
+        yield SentenceItem(one, file, *(because or ()))
 
 
 def colours(changes: Sequence[Change]) -> dict[str, int]:
     """One colour per label; the most frequent labels have different colours."""
     counts: Counter[str] = Counter()
-    sides: tuple[Side, ...] = ("before", "after", "gold")
-    for one in changes:
-        for side in sides:
-            counts.update(label for label, _, _ in change_spans(one, side))
-            counts.update(label for _, _, label in change_links(one, side))
+    for change in changes:
+        for side in SIDES:
+            counts.update(label for label, _, _ in change_spans(change, side))
+            counts.update(label for _, _, label in change_links(change, side))
     ordered = sorted(counts, key=lambda label: (-counts[label], label))
     return {label: i % COLOURS for i, label in enumerate(ordered)}
 
 
-def sentence_item(
-    one: Answered, colour: Colours, file: int, because: Mapping[Change, tuple[str, str]]
-) -> SentenceItem:
-    """A sentence with its answers, each compared with gold, or without gold with the other answer."""
-    change = one.change
-    changed = is_changed(change)
-    pairs: dict[str, tuple[Side, Side]] = {"both": ("after", "after")}
-    if changed:
-        pairs = {"without": ("before", "after"), "with": ("after", "before")}
-    if change.gold is not None:
-        pairs = {name: (own, "gold") for name, (own, _) in pairs.items()} | {"gold": ("gold", "gold")}
-    badge, state = _badge(change) if changed else ("", "")
-    rule, why = because.get(change, (change.rule, change.why))
-    wrong = change.gold is not None and (change.after, change.links_after) != (
-        change.gold,
-        change.links_gold or (),
-    )
-    lines = [
-        AnswerLine(name, marked(change, own, against, colour), linked(change, own, against, colour))
-        for name, (own, against) in pairs.items()
-    ]
-    return SentenceItem(one.name, badge, state, one.note, tuple(lines), rule, why, file, changed, wrong)
+def compared_sides(change: Change) -> Iterator[tuple[str, Side, Side]]:
+    """(name, side, the side it is compared with): gold or, without gold, the other answer."""
+    against = change.gold is not None
+    if is_changed(change):
+        yield "without", "before", "gold" if against else "after"
+        yield "with", "after", "gold" if against else "before"
+    else:
+        yield "both", "after", "gold" if against else "after"
+    if against:
+        yield "gold", "gold", "gold"
 
 
-def marked(one: Change, side: Side, against: Side, colour: Colours) -> tuple[Mark, ...]:
+def marked(change: Change, side: Side, against: Side) -> Iterator[Mark]:
     """The words of a side, with one mark per span; a mark is wrong if `against` has no such span."""
-    moved = [a != b and side != "gold" for a, b in zip(one.before, one.after, strict=True)]
-    words = list(zip(one.words, moved, strict=True))
-    right = set(change_spans(one, against))
-    marks = []
+    moved = [a != b and side != "gold" for a, b in zip(change.before, change.after, strict=True)]
+    words = tuple(zip(change.words, moved, strict=True))
+    right = set(change_spans(change, against))
     at = 0
-    for label, first, after in change_spans(one, side):
+    for label, first, after in change_spans(change, side):
         if first > at:
-            marks.append(Mark(tuple(words[at:first])))
-        wrong = (label, first, after) not in right
-        marks.append(Mark(tuple(words[first:after]), label, colour.get(label, 0), wrong))
+            yield Mark(words[at:first])
+        yield Mark(words[first:after], label, (label, first, after) not in right)
         at = after
-    return (*marks, Mark(tuple(words[at:]))) if at < len(words) else tuple(marks)
+    if at < len(words):
+        yield Mark(words[at:])
 
 
-def linked(one: Change, side: Side, against: Side, colour: Colours) -> tuple[LinkMark, ...] | None:
-    """The relations of a side; a relation is wrong if `against` has no such relation."""
-    if not has_links(one):
-        return None
-    texts = {first: " ".join(one.words[first:after]) for _, first, after in change_spans(one, side)}
-    right = set(change_links(one, against))
-    return tuple(
-        LinkMark(
-            texts.get(i, one.words[i]),
-            label,
-            texts.get(j, one.words[j]),
-            colour.get(label, 0),
-            (i, j, label) not in right,
-        )
-        for i, j, label in change_links(one, side)
-    )
+def linked(change: Change, side: Side, against: Side) -> Iterator[tuple[str, str, str, bool]]:
+    """(source, label, target, whether `against` has no such relation) of the relations of a side."""
+    texts = {first: " ".join(change.words[first:after]) for _, first, after in change_spans(change, side)}
+    right: set[Link] = set(change_links(change, against))
+    for i, j, label in change_links(change, side):
+        yield texts.get(i, change.words[i]), label, texts.get(j, change.words[j]), (i, j, label) not in right
 
 
-def _badge(one: Change) -> tuple[str, str]:
+def has_errors(change: Change) -> bool:
+    """Whether the answer with constraints differs from gold."""
+    return change.gold is not None and errors(change, "after") > 0
+
+
+def badge(change: Change) -> tuple[str, str]:
     """The gain in correct labels, or without gold the number of changed labels; and the state."""
-    if one.gold is None:
-        changed = sum(map(ne, one.before, one.after))
+    if change.gold is None:
+        changed = sum(map(ne, change.before, change.after))
         return f"{changed:,} label{'s'[: changed != 1]} changed", "even"
-    more = gain(one)
+    more = gain(change)
     verdict = f"{more:+d}".replace("-", "\N{MINUS SIGN}") if more else "equally many"
     return f"{verdict} correct", "better" if more > 0 else "worse" if more < 0 else "even"

@@ -14,14 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from lcons_core import OUTSIDE
-from lcons_decode.files import NO_LABEL
+from lcons_core._schemes import OUTSIDE
+from lcons_decode.files._answers import NO_LABEL
 from lcons_tasks.report._document import Change
 from lcons_tasks.stats import are_spans, chunks, runs_as_iob2
 
 Span = tuple[str, int, int]
 Link = tuple[int, int, str]
 Side = Literal["before", "after", "gold"]
+SIDES: tuple[Side, ...] = ("before", "after", "gold")
 
 
 def are_iob(labels: Iterable[str]) -> bool:

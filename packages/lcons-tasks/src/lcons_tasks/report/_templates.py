@@ -48,11 +48,6 @@ def render(name: str, **values: Any) -> str:
     return environment().get_template(name).render(**values)
 
 
-def svg(source: str) -> Markup:
-    """An SVG that `chart.svg` rendered, marked as safe."""
-    return Markup(source)
-
-
 def asset(name: str) -> str:
     """The text of a file next to the templates, without rendering."""
     source, _, _ = environment().loader.get_source(environment(), name)  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table, TableCell
-from lcons_tasks.report._markdown import cell_text, headline_line
+from lcons_tasks.report._markdown import cell_text, headline_lines
 
 LINES = 20
 MOST_COMPARED = 3
@@ -37,9 +37,11 @@ def _wrapped(text: str, width: int, most: int) -> list[str]:
 
 
 def _headline(head: Headline, width: int) -> Iterator[str]:
-    """The lines of the headline, and two bars from 0 to 100 if the figures are percentages."""
-    yield from _wrapped(headline_line(head), width, 4)
-    sides = {head.without_is: head.without.mean, head.within_is: head.within.mean}
+    """The lines of the headline, and bars from 0 to 100 if the figures are percentages."""
+    for line in headline_lines(head):
+        yield from _wrapped(line, width, 4)
+    baseline = {} if head.baseline is None else {head.baseline_is: head.baseline.mean}
+    sides = {head.without_is: head.without.mean, **baseline, head.within_is: head.within.mean}
     if not all(0 <= value <= 100 for value in sides.values()):
         return
     names = max(map(len, sides))

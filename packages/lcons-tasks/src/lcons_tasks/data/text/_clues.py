@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from lcons_core.features import shape
+from lcons_core.features._ngrams import shape
 
 CLUE = "clue"
 

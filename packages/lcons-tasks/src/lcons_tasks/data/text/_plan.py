@@ -9,24 +9,18 @@ decides what the tagger is.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from itertools import islice
 from typing import TypeAlias
 
 from lcons_core import InvalidInput, LconsError
-from lcons_tasks.atomic import replacing_folder
 
 
 class TaggerNotFound(LconsError, LookupError):
     """No POS tagger is installed, and there is no tagged corpus to train one from."""
-
-
-class UnusableCache(LconsError, OSError):
-    """The cache folder of trained taggers cannot be written."""
 
 
 @dataclass(frozen=True)
@@ -65,30 +59,21 @@ def plan_for(size: int) -> Plan:
 TaggedSentence: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
-def checked(sentences: Iterable[TaggedSentence], limit: int) -> list[TaggedSentence]:
+def checked(sentences: Iterable[TaggedSentence], limit: int = SENTENCE_LIMIT) -> list[TaggedSentence]:
     """The first `limit` sentences that have words; raises `InvalidInput` unless each has one tag per word."""
-    kept: list[TaggedSentence] = []
-    for number, (words, tags) in enumerate(sentences, start=1):
-        if len(kept) == limit:
-            break
-        if len(words) != len(tags):
+    used = [
+        (tuple(words), tuple(tags)) for words, tags in islice(sentences, limit) if len(words) or len(tags)
+    ]
+    for words, tags in used:
+        texts = all(isinstance(text, str) and text.strip() for text in (*words, *tags))
+        if len(words) != len(tags) or not texts:
             raise InvalidInput(
-                f"expected one tag per word, found {len(tags)} tags for {len(words)} words in sentence"
-                f" {number} of the training corpus; pass columns of the same length."
+                f"training a POS tagger needs one tag per word, none of them blank: got {tags!r:.60} for"
+                f" {words!r:.60}."
             )
-        for kind, values in (("words", words), ("tags", tags)):
-            if not all(isinstance(value, str) and value.strip() for value in values):
-                raise InvalidInput(
-                    f"expected {kind} that are not blank, found a blank one in sentence {number} of the"
-                    " training corpus; remove such tokens."
-                )
-        if words:
-            kept.append((tuple(words), tuple(tags)))
-    if not kept:
-        raise InvalidInput(
-            "expected tagged sentences to train a POS tagger on, found none; pass a corpus that has some."
-        )
-    return kept
+    if not used:
+        raise InvalidInput("training a POS tagger needs tagged sentences: got none.")
+    return list(used)
 
 
 # Increase this number when the same sentences and plan would give another tagger.
@@ -101,24 +86,3 @@ def fingerprint(sentences: Sequence[TaggedSentence], plan: Plan, spacy_version: 
     for words, tags in sentences:
         digest.update(json.dumps([list(words), list(tags)]).encode() + b"\n")
     return digest.hexdigest()
-
-
-@contextlib.contextmanager
-def kept_folder(target: Path) -> Iterator[Path]:
-    """A folder that replaces `target` if the block ends without an error."""
-    with explained(target.parent), replacing_folder(target) as made:
-        yield made
-
-
-@contextlib.contextmanager
-def explained(folder: Path) -> Iterator[None]:
-    """Turns errors of the file system within the block into `UnusableCache`."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, LconsError):
-            raise
-        raise UnusableCache(
-            f"cannot write the trained POS tagger to {folder} ({error.strerror or error}); name another cache"
-            " folder or make room in this one."
-        ) from error

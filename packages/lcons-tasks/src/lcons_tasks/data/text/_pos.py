@@ -18,17 +18,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcons_core import InvalidInput
+from lcons_core import InvalidInput, LconsError
+from lcons_core._files import replacing_folder
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import cache_folder, find, read_columns
+from lcons_tasks.data import find, read_columns
+from lcons_tasks.data._catalog import cache_folder
 from lcons_tasks.data.text._plan import (
-    SENTENCE_LIMIT,
     TaggedSentence,
     TaggerNotFound,
     checked,
-    explained,
     fingerprint,
-    kept_folder,
     plan_for,
 )
 from lcons_tasks.data.text._spacy_tagger import TAGGER, TaggerProgress, tags_of, train_tagger
@@ -101,7 +100,7 @@ def find_pos_tagger(
             f" neither; run `python -m spacy download {PIPELINE}` or add such a corpus."
         )
     corpus, sentences = train_on()
-    used = checked(sentences, SENTENCE_LIMIT)
+    used = checked(sentences)
     name = f"spaCy tagger trained on {len(used)} sentences of {corpus}"
     if cache_dir is None:
         return PosTagger(name, train_tagger(used, plan_for(len(used)), progress))
@@ -112,10 +111,10 @@ def _installed() -> PosTagger:
     try:
         nlp = importlib.import_module(PIPELINE).load(exclude=_NOT_NEEDED)
     except Exception as error:  # a pipeline made for another spaCy may raise anything
-        found = " ".join(f"{type(error).__name__}: {error}".split())
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise TaggerNotFound(
-            f"the installed spaCy pipeline {PIPELINE} does not load: {found}; install the one for this spaCy"
-            f" with `python -m spacy download {PIPELINE}`, or uninstall it."
+            f"the installed spaCy pipeline {PIPELINE} does not load: {reason}; run `python -m spacy download"
+            f" {PIPELINE}` or uninstall it."
         ) from error
     return PosTagger(f"spaCy pipeline {PIPELINE} {nlp.meta.get('version', '')}".rstrip(), nlp)
 
@@ -129,10 +128,12 @@ def _kept(
     target = cache / f"pos-{fingerprint(sentences, plan, spacy_version)}"
     nlp = _read(target, tags_of(sentences)) if target.is_dir() else None
     if nlp is None:
-        with kept_folder(target) as folder:
-            nlp = train_tagger(sentences, plan, progress)
-            with explained(cache):
+        nlp = train_tagger(sentences, plan, progress)
+        try:
+            with replacing_folder(target) as folder:
                 nlp.to_disk(folder)
+        except OSError as error:
+            raise LconsError(f"cannot write the trained POS tagger to {str(cache)!r}: {error}.") from None
     return nlp
 
 
@@ -172,7 +173,7 @@ def tagger_identity() -> str:
     if importlib.util.find_spec(PIPELINE) is not None:
         return f"{PIPELINE} {metadata.version(PIPELINE)}"
     _, sentences = tagged_corpus()
-    used = checked(sentences, SENTENCE_LIMIT)
+    used = checked(sentences)
     return fingerprint(used, plan_for(len(used)), metadata.version("spacy"))
 
 

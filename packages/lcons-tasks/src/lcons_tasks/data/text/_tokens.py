@@ -47,7 +47,7 @@ MOST_WORDS = 2**20
 LONGEST_RUN = 256
 
 _RUN = re.compile(rf"\S{{1,{LONGEST_RUN}}}")
-_BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*[\r\n]|\u2029")
+BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*[\r\n]|\u2029")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def sentences(text: str) -> list[list[Token]]:
     stops = {token.i for token in nlp.get_pipe("sentencizer")(doc) if token.is_sent_start}
     starts = [0]
     for position, (before, after) in enumerate(pairwise(tokens), start=1):
-        if position in stops or _BLANK_LINE.search(text, before.end, after.start):
+        if position in stops or BLANK_LINE.search(text, before.end, after.start):
             starts.append(position)
     return [tokens[first:last] for first, last in pairwise([*starts, len(tokens)])]
 

@@ -17,7 +17,9 @@ import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import CONLL2000, Sentence, find, hash_sentences, read_columns, require
+from lcons_tasks.data import Sentence, find, read_columns, require
+from lcons_tasks.data._columns import CONLL2000
+from lcons_tasks.data._sentence import hash_sentences
 
 CONLL2000_TRAIN = 8000
 PARTS = ("train", "dev", "test")

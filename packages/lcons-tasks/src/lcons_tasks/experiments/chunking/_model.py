@@ -1,7 +1,7 @@
 """The chunkers: a BiLSTM-CRF or a linear CRF that reads only words, or words and POS tags.
 
 Paper: Sec. 6: the base model reads only words, and the constraints read POS tags. The settings of the
-BiLSTM-CRF are those that `lcons run chunking --tune` chose on dev, one per ratio (`settings.json`).
+BiLSTM-CRF are those of the paper's grid that were best on dev, one per ratio (`settings.json`).
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcons_core import InvalidInput, MissingExtra
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
-from lcons_tasks.models._tagger import Tagger, load_tagger
+from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.models._word_vectors import WordVectors
 
 if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._jobs import Tell
     from lcons_tasks.experiments.engine._kept import Stages
 
 SETTINGS = Path(__file__).with_name("settings.json")
@@ -32,8 +32,6 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "linear": ("linear", ()),
     "linear+pos": ("linear", ("pos",)),
 }
-
-USUAL_EPOCHS = 30
 
 # On the bundled corpus a quick run matters more than the last tenth of a point.
 QUICK = (("patience_steps", 500),)
@@ -70,21 +68,14 @@ class BaseModel:
         dev: Sequence[Sentence],
         vectors: WordVectors | None,
         seed: int,
-        tell: Tell | None = None,
     ) -> Tagger:
-        """The trained chunker; `tell` is called after each epoch, with its share of the usual thirty
-        epochs."""
+        """The trained chunker."""
         settings = self._full()
         if isinstance(settings, LinearSettings):
             return train_linear(train, settings)
-        from lcons_tasks.models._crf_trainer import Epoch, train_bilstm
+        from lcons_tasks.models._crf_trainer import train_bilstm
 
-        def progress(epoch: Epoch) -> None:
-            if tell is not None:
-                share = min(0.95, epoch.epoch / USUAL_EPOCHS)
-                tell(share, f"{self.name}: epoch {epoch.epoch}, dev {100 * epoch.best:.2f}")
-
-        return train_bilstm(train, dev, settings, vectors, seed, progress)
+        return train_bilstm(train, dev, settings, vectors, seed)
 
     def _full(self) -> Any:
         kind, columns = BASES[self.name]
@@ -114,8 +105,8 @@ def tuned(name: str, corpus: str, ratio: float) -> BaseModel:
 
 @cache
 def tuned_settings() -> dict[str, Any]:
-    """The result of `tune` by corpus, model and ratio: the dev scores of all settings, and the chosen one."""
-    found: dict[str, Any] = json.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.is_file() else {}
+    """The settings by corpus, model and ratio: the dev scores of all that were tried, and the chosen one."""
+    found: dict[str, Any] = json.loads(SETTINGS.read_text(encoding="utf-8"))
     return found
 
 
@@ -126,7 +117,6 @@ def base_model(
     vectors: WordVectors | None,
     seed: int,
     kept: Stages,
-    tell: Tell,
 ) -> Tagger:
     """The chunker, trained now or read from its stage."""
     inputs = {
@@ -136,8 +126,4 @@ def base_model(
         "base": base.to_dict(),
         "vectors": None if vectors is None else vectors.sha256,
     }
-
-    def make(folder: Path) -> None:
-        base.train(train, dev, vectors, seed, tell).save(folder / "model.npz")
-
-    return kept.keep("base", inputs, make, lambda folder: load_tagger(folder / "model.npz"))
+    return kept.keep("base", inputs, partial(base.train, train, dev, vectors, seed))

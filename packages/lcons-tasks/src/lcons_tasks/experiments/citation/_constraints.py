@@ -54,10 +54,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lcons_core import OTHER, WORD, InvalidInput, LearnedConstraint, Recipe, RectifierNetwork
-from lcons_core.features import START, ConstraintFeature, Counts, NgramContext, NgramLabels
-from lcons_core.reason import Box, forbid_boxes
-from lcons_tasks.data import CORA_FIELDS
+from lcons_core import InvalidInput, LearnedConstraint, Recipe, RectifierNetwork
+from lcons_core._blocks import OTHER
+from lcons_core._instance import WORD
+from lcons_core.features import ConstraintFeature, Counts, NgramContext, NgramLabels
+from lcons_core.features._ngrams import START
+from lcons_core.reason._rules import Box, forbid_boxes
+from lcons_tasks.data._references import CORA_FIELDS
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.engine._recipes import once
 from lcons_tasks.experiments.engine._rows import COUNTS, CRF, PENALTIES, TABLE, TableRow, baseline_rows
@@ -203,8 +206,8 @@ def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -
             clues,
         ],
         "designed": [
-            TableRow("designed search", "beam", designed=True),
-            TableRow("soft designed", "soft", designed=True),
+            TableRow("designed search", "beam", designed=designed),
+            TableRow("soft designed", "soft", designed=designed_locally),
         ],
         "baselines": [
             *baseline_rows(windows, (TABLE, COUNTS)),
@@ -279,6 +282,11 @@ def designed(labels: Sequence[str]) -> list[tuple[str, LearnedConstraint]]:
             feature, network = make(known, own)
             found.append((name, LearnedConstraint(network, feature.space, feature, {"designed": name})))
     return found
+
+
+def designed_locally(labels: Sequence[str]) -> list[tuple[str, LearnedConstraint]]:
+    """The rules of `designed` that are local."""
+    return [(name, rule) for name, rule in designed(labels) if name != ONCE]
 
 
 def _once(labels: tuple[str, ...], fields: tuple[str, ...]) -> Made:

@@ -9,8 +9,7 @@ Paper: Sec. 5. Its split of Cora is not available. Differs from the paper: seede
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -20,20 +19,11 @@ import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import (
-    CORA_FIELDS,
-    MalformedCorpus,
-    Reference,
-    Sentence,
-    find,
-    hash_sentences,
-    read_anystyle,
-    read_references,
-    require,
-)
+from lcons_tasks.data import MalformedCorpus, Sentence, find, read_anystyle, read_references, require
+from lcons_tasks.data._references import CORA_FIELDS, Reference
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._pos import best_pos_tagger, tagger_identity
-from lcons_tasks.data.text._spacy_tagger import TaggerProgress
 from lcons_tasks.data.text._tokens import reference_tokens
 
 if TYPE_CHECKING:
@@ -103,9 +93,7 @@ def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
     return Split(tuple(train), tuple(dev), tuple(test))
 
 
-def load_corpus(
-    name: str, kept: Stages, progress: Callable[[TaggerProgress], None] | None = None
-) -> CitationCorpus:
+def load_corpus(name: str, kept: Stages) -> CitationCorpus:
     """The corpus of that name: `bundled`, `cora`, `anystyle`, `auto` (Cora if it is found, otherwise the
     bundled one), or a file of tagged references or AnyStyle's XML. spaCy adds missing POS tags once, and they
     are kept."""
@@ -116,7 +104,7 @@ def load_corpus(
         lines = bundled("citation", "references.pos").read_text(encoding="utf-8").splitlines()
         tags, tagger = [tuple(line.split()) for line in lines], "the corpus itself"
     else:
-        tags, tagger = _tags([words for words, _ in labelled], kept, progress)
+        tags, tagger = _tags([words for words, _ in labelled], kept)
     sentences = (sentence(w, y, t) for (w, y), t in zip(labelled, tags, strict=True))
     return CitationCorpus(name, what, tuple(sentences), tagger)
 
@@ -174,20 +162,12 @@ def sentence(words: Sequence[str], labels: Sequence[str], tags: Sequence[str]) -
     return Sentence(tuple(words), tuple(labels), columns)
 
 
-def _tags(
-    texts: Sequence[tuple[str, ...]], kept: Stages, progress: Callable[[TaggerProgress], None] | None
-) -> tuple[list[tuple[str, ...]], str]:
+def _tags(texts: Sequence[tuple[str, ...]], kept: Stages) -> tuple[list[tuple[str, ...]], str]:
     """The POS tags of texts and the name of their tagger, kept by content."""
     words = hash_sentences(Sentence(text, text) for text in texts)
-    inputs = {"words": words, "tagger": tagger_identity()}
 
-    def make(folder: Path) -> None:
-        tagger = best_pos_tagger(progress)
-        found = {"tagger": tagger.name, "tags": tagger.tags_many(texts)}
-        (folder / "tags.json").write_text(json.dumps(found), encoding="utf-8")
+    def make() -> tuple[list[tuple[str, ...]], str]:
+        tagger = best_pos_tagger(None)
+        return [tuple(tags) for tags in tagger.tags_many(texts)], tagger.name
 
-    def read(folder: Path) -> tuple[list[tuple[str, ...]], str]:
-        found = json.loads((folder / "tags.json").read_text(encoding="utf-8"))
-        return [tuple(tags) for tags in found["tags"]], found["tagger"]
-
-    return kept.keep("pos", inputs, make, read)
+    return kept.keep("pos", {"words": words, "tagger": tagger_identity()}, make)

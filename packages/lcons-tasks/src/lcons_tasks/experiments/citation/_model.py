@@ -15,21 +15,17 @@ passes reach 86.1, 25 reach 86.9, and 30 reach 87.3.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcons_core import InvalidInput
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.models._chain_svm import train_chain_svm
 from lcons_tasks.models._linear_chain import LinearChain
-from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm
-from lcons_tasks.models._tagger import Tagger, load_tagger
+from lcons_tasks.models._structured_svm import SvmSettings
 
 if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._jobs import Tell
     from lcons_tasks.experiments.engine._kept import Stages
 
 
@@ -46,17 +42,6 @@ class BaseModel:
         """The base model as plain data."""
         return asdict(self)
 
-    def train(self, train: Sequence[Sentence], tell: Tell | None = None) -> tuple[LinearChain, TrainedSvm]:
-        """The trained model, and the history of its training."""
-
-        def progress(at: Checked) -> None:
-            if tell is not None:
-                tell(at.passes / self.settings.passes, f"{self.name}: gap {at.gap:.3f}")
-
-        return train_chain_svm(
-            train, self.settings, template=self.template, columns=self.columns, progress=progress
-        )
-
 
 BASES = {
     base.name: base
@@ -69,27 +54,14 @@ BASES = {
 }
 
 
-def base(name: str) -> BaseModel:
-    """The base model of that name."""
-    if name not in BASES:
-        raise InvalidInput(f"unknown base model {name!r}; choose one of {', '.join(BASES)}.")
-    return BASES[name]
-
-
 def base_model(
-    base: BaseModel, train: Sequence[Sentence], kept: Stages, tell: Tell
-) -> tuple[Tagger, Mapping[str, Any]]:
+    base: BaseModel, train: Sequence[Sentence], kept: Stages
+) -> tuple[LinearChain, Mapping[str, float]]:
     """The model, trained now or read from its stage, and the figures of its training."""
 
-    def make(folder: Path) -> None:
-        model, trained = base.train(train, tell)
-        model.save(folder / "model.npz")
+    def make() -> tuple[LinearChain, Mapping[str, float]]:
+        model, trained = train_chain_svm(train, base.settings, template=base.template, columns=base.columns)
         last = trained.history[-1]
-        told = {"passes": last.passes, "objective": last.objective, "gap": last.gap}
-        (folder / "training.json").write_text(json.dumps(told), encoding="utf-8")
+        return model, {"passes": last.passes, "objective": last.objective, "gap": last.gap}
 
-    def read(folder: Path) -> tuple[Tagger, Mapping[str, Any]]:
-        told = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-        return load_tagger(folder / "model.npz"), told
-
-    return kept.keep("svm", {"train": hash_sentences(train), "base": base.to_dict()}, make, read)
+    return kept.keep("svm", {"train": hash_sentences(train), "base": base.to_dict()}, make)

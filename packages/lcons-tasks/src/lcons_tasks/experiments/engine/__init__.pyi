@@ -1,39 +1,34 @@
 from ._blocks import Statement, by_group, by_measure, check, curve, gains, headline, table
 from ._choice import choose, choose_weights
-from ._experiment import Experiment, Flag, RunOptions, flag, option
-from ._jobs import Event, OnEvent, Phase, Piece, Tell, run_phase
+from ._experiment import Experiment, RunOptions, option
 from ._kept import Stages
 from ._record import Record, RecordCell
-from ._run import PAGE, REPORT, RESULTS, run, write_run
+from ._run import PAGE, REPORT, RESULTS, Progress, in_parallel, run, write_run
+from ._template import render
 
 __all__ = [
     "PAGE",
     "REPORT",
     "RESULTS",
-    "Event",
     "Experiment",
-    "Flag",
-    "OnEvent",
-    "Phase",
-    "Piece",
+    "Progress",
     "Record",
     "RecordCell",
     "RunOptions",
     "Stages",
     "Statement",
-    "Tell",
     "by_group",
     "by_measure",
     "check",
     "choose",
     "choose_weights",
     "curve",
-    "flag",
     "gains",
     "headline",
+    "in_parallel",
     "option",
+    "render",
     "run",
-    "run_phase",
     "table",
     "write_run",
 ]

@@ -18,17 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcons_core import Bools, Recipe
-from lcons_decode.kernels import Ints
+from lcons_core import Recipe
+from lcons_core._types import Bools
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._rows import COUNTS, CRF, PENALTIES, TABLE, TableRow
-from lcons_tasks.experiments.engine._sequences import Part
-from lcons_tasks.experiments.engine._window_crf import train_window_crf
-from lcons_tasks.experiments.engine._window_decoder import ScoresAt, WindowScores, decode_windows
+from lcons_tasks.experiments.engine._window_crf import window_crf as window_crf
+from lcons_tasks.experiments.engine._window_decoder import ScoresAt, decode_windows
+from lcons_tasks.experiments.engine._window_decoder import WindowScores as WindowScores
 from lcons_tasks.experiments.engine._window_tables import (
     count_windows,
     counts_table,
@@ -37,6 +39,9 @@ from lcons_tasks.experiments.engine._window_tables import (
     seen_table,
     windows_of,
 )
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._labelling import Part
 
 
 def baseline_scores(row: TableRow, train: Sequence[Sentence], dev: Part, kept: Stages) -> list[WindowScores]:
@@ -48,7 +53,7 @@ def baseline_scores(row: TableRow, train: Sequence[Sentence], dev: Part, kept: S
     if row.how == PENALTIES:
         return [*learn_penalties(row.recipes, train, dev.batch, dev.sentences)]
     assert row.how == CRF
-    return [train_window_crf(row.recipes, train, kept)]
+    return [window_crf(row.recipes, train, kept)]
 
 
 def predict_baseline(scores: Sequence[WindowScores], weights: Sequence[float], part: Part) -> Ints:

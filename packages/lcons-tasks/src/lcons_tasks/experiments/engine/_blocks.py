@@ -1,32 +1,55 @@
-"""Blocks of a document from records, for every task: tables, gains, curves, claims, changed sentences.
+"""Blocks of a document from records, for every task; the templates of reports call these functions by name.
 
-A claim of the paper is data: a `Statement` names rows, what they gain over another row or what they reach,
-and in which cells. `check` compares it with a record.
+Groups are records by name, the columns or the places of a block. A claim of the paper is data: a `Statement`
+names rows, what they gain over another row or what they reach, and in which cells.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
+from lcons_tasks.experiments.engine._rows import (
+    ACCURACY,
+    BASELINES,
+    COUNTS,
+    CRF,
+    EXACT,
+    PENALTIES,
+    SEEN,
+    TABLE,
+    UNSEEN,
+)
 from lcons_tasks.report._document import (
-    Block,
     Change,
     Claim,
+    Claims,
     Constraints,
     Curve,
+    Facts,
     Figure,
     Gain,
+    Gains,
     Headline,
+    Listing,
     Sentences,
     Table,
     TableCell,
 )
 from lcons_tasks.stats import Interval
 
-Paper = Callable[[str, Any], float | None]
+BASELINE_NOUNS = {
+    TABLE: "look-up table",
+    COUNTS: "smoothed counts",
+    PENALTIES: "learned penalties",
+    CRF: "second-order CRF",
+}
+# The paper's figure for a row and a measure in cells with these coordinates, if it has one.
+Paper = Callable[[str, str, Mapping[str, Coordinate]], float | None]
 
 
 def percent(ratio: float) -> str:
@@ -43,63 +66,77 @@ def chosen_second(rows: Sequence[str]) -> list[str]:
     return [*rows[:1], *rows[-1:], *rows[1:-1]] if len(rows) > 1 else list(rows)
 
 
-def no_paper(row: str, column: Any) -> None:
-    """None: the paper has no such figure."""
+def groups(record: Record, by: str, name: str) -> dict[str, Record]:
+    """The cells by a coordinate, with names such as `{percent} ({sentences:,} sentences)`: coordinates and
+    facts of the first cell, and the coordinate `by` as a percentage."""
+    found = {}
+    for value, cells in record.by(by).items():
+        words = {**cells.first.facts, **cells.first.at}
+        if isinstance(value, float):
+            words["percent"] = percent(value)
+        found[name.format(**words)] = cells
+    return found
 
 
-def table(
-    caption: str,
-    head: str,
-    rows: Iterable[str],
-    columns: Mapping[str, Callable[[str], TableCell]],
-    note: str = "",
-) -> Table:
-    """A table whose columns are functions of the row."""
-    body = tuple((row, *(cell(row) for cell in columns.values())) for row in rows)
-    return Table(caption, (head, *columns), body, note)
+def table(caption: str, head: Iterable[str], rows: Iterable[Iterable[TableCell]], note: str = "") -> Table:
+    """A table of these rows."""
+    return Table(caption, tuple(head), tuple(map(tuple, rows)), note)
 
 
 def by_group(
     caption: str,
     groups: Mapping[str, Record],
     measure: str,
-    *,
     rows: Sequence[str] | None = None,
-    paper: Paper = no_paper,
+    paper: Paper | None = None,
     head: str = "decoder",
     digits: int = 2,
+    more: Iterable[Iterable[TableCell]] = (),
 ) -> Table:
-    """A table of one measure: one line per row, one column per group of cells; `paper(row, group)` is the
-    paper's figure."""
+    """A table of one measure: one line per row, one column per group, and `more` lines."""
     names = list(dict.fromkeys(row for one in groups.values() for row in one.rows)) if rows is None else rows
-
-    def figures(name: str, one: Record) -> Callable[[str], TableCell]:
-        return lambda row: one.figure(row, measure, paper(row, name), digits)
-
-    columns = {name: figures(name, one) for name, one in groups.items()}
-    return table(caption, head, names, columns)
+    lines = [[row, *(_figure(one, row, measure, paper, digits) for one in groups.values())] for row in names]
+    return table(caption, (head, *groups), [*lines, *more])
 
 
 def by_measure(
-    record: Record, measures: Mapping[str, str], paper: Paper = no_paper, digits: int = 2
-) -> dict[str, Callable[[str], TableCell]]:
-    """Columns for `table`, one per measure, by heading; `paper(row, measure)` is the paper's figure."""
+    caption: str,
+    record: Record,
+    measures: Mapping[str, str],
+    rows: Sequence[str],
+    paper: Paper | None = None,
+    head: str = "decoder",
+    note: str = "",
+) -> Table:
+    """A table of one group of cells: one line per row, one column per measure, which are named by heading."""
+    lines = ([row, *(_figure(record, row, one, paper) for one in measures.values())] for row in rows)
+    return table(caption, (head, *measures), lines, note)
 
-    def figures(measure: str) -> Callable[[str], TableCell]:
-        return lambda row: record.figure(row, measure, paper(row, measure), digits)
 
-    return {heading: figures(measure) for heading, measure in measures.items()}
+def _figure(record: Record, row: str, measure: str, paper: Paper | None, digits: int = 2) -> Figure | None:
+    stated = None if paper is None else paper(row, measure, record.first.at)
+    return record.figure(row, measure, stated, digits)
 
 
-def gains(groups: Mapping[str, Record], pairs: Iterable[tuple[str, str]], measure: str) -> tuple[Gain, ...]:
+def gains(
+    caption: str, groups: Mapping[str, Record], pairs: Iterable[tuple[str, str]], measure: str
+) -> Gains | None:
     """The paired gains of those pairs of rows that the record has, in every group of cells."""
     chosen = list(pairs)
-    return tuple(
-        Gain(f"{row} over {over}", where, record.gain(row, over, measure))
-        for where, record in groups.items()
-        for row, over in chosen
-        if record.has(row, over)
+    return Gains(
+        caption,
+        tuple(
+            Gain(f"{row} over {over}", where, record.gain(row, over, measure))
+            for where, record in groups.items()
+            for row, over in chosen
+            if record.has(row, over)
+        ),
     )
+
+
+def pairs(rows: Iterable[str], over: Sequence[str]) -> list[tuple[str, str]]:
+    """Each row with each other row that it is compared with."""
+    return [(row, other) for row in rows for other in over if row != other]
 
 
 def curve(
@@ -110,78 +147,186 @@ def curve(
     size: Callable[[RecordCell], float],
     lines: Mapping[str, str],
     measure: str,
+    more: Mapping[str, Mapping[float, float]] | None = None,
 ) -> Curve | None:
-    """Lines (name -> row) of means by the size of cells; None if there is only one size."""
-    sizes = {size(cell) for cell in record.cells}
+    """The mean of a measure by size: one line per row (`lines` are rows by name), and `more` lines; None if
+    there are fewer than two sizes."""
+    sizes = sorted({size(cell) for cell in record.cells})
     if len(sizes) < 2:
         return None
     points: dict[str, dict[float, float]] = {name: {} for name in lines}
-    for one in sorted(sizes):
+    for one in sizes:
         own = Record(tuple(cell for cell in record.cells if size(cell) == one))
         for name, row in lines.items():
             if own.values(row, measure):
                 points[name][one] = own.mean(row, measure)
-    return Curve(caption, across, up, {name: own for name, own in points.items() if own})
+    shown = {name: values for name, values in points.items() if values}
+    return Curve(caption, across, up, {**shown, **(more or {})})
 
 
-def headline(record: Record, measure: str, said: str, row: str, over: str, **words: Any) -> Headline:
-    """One row compared with another: both figures, and the gain if the record has counts."""
+def headline(
+    record: Record,
+    measure: str,
+    title: str,
+    row: str,
+    over: str,
+    baselines: Mapping[str, str] | None = None,
+    chosen: str = "",
+    **words: Any,
+) -> Headline:
+    """One row compared with another, and with the best of those plain baselines that the record has (a noun
+    by row): figures, and gains if the record has counts. `chosen` is the name of the row that was chosen."""
     without, within = (Figure(record.values(name, measure)) for name in (over, row))
-    gain = record.gain(row, over, measure) if measure in record.first.counts else None
-    return Headline(said, without, within, gain, **words)
-
-
-def rejections(record: Record, groups: Mapping[str, Record], units: str) -> Table:
-    """Percentage of the parts and of the units of held-out gold that each constraint rejects."""
-    names = list(dict.fromkeys(name for cell in record.cells for name in cell.facts["constraints"]))
-
-    def shares(one: Record, of: str) -> Callable[[str], TableCell]:
-        def share(name: str) -> Figure | None:
-            told = [cell.facts["constraints"].get(name) for cell in one.cells]
-            values = tuple(float(found["rejected gold"][of]) for found in told if found)
-            return Figure(values, digits=1) if values else None
-
-        return share
-
-    columns = {
-        f"{said}, {label}" if label else said: shares(one, of)
-        for label, one in groups.items()
-        for of, said in (("parts", "rejected parts"), ("sentences", f"rejected {units}"))
+    best = max(
+        (name for name in baselines or {} if record.has(name)),
+        key=lambda name: record.mean(name, measure),
+        default=None,
+    )
+    gains = {
+        other: record.gain(row, other, measure) if measure in record.first.counts else None
+        for other in (over, best)
+        if other is not None
     }
+    if best is not None and baselines is not None:
+        words |= {
+            "baseline": Figure(record.values(best, measure)),
+            "baseline_is": baselines[best],
+            "gain_over_baseline": gains[best],
+        }
+    return Headline(title, without, within, gains[over], row=chosen, **words)
+
+
+def plain_baselines(record: Record) -> dict[str, str]:
+    """The baselines of soft rows, and what each is."""
+    return {
+        row.replace("soft", how, 1): row.replace("soft", noun, 1)
+        for row in record.rows
+        if row.startswith("soft ")
+        for how, noun in BASELINE_NOUNS.items()
+    }
+
+
+def each_once(names: Iterable[str]) -> str:
+    """The names, each once, such as the rows that were chosen in several cells."""
+    return ", ".join(dict.fromkeys(names))
+
+
+def facts(caption: str, pairs: Iterable[tuple[str, str]]) -> Facts:
+    """Facts by name."""
+    return Facts(caption, tuple((name, str(value)) for name, value in pairs))
+
+
+def listing(items: Iterable[str]) -> Listing:
+    """The items of a list."""
+    return Listing(tuple(items))
+
+
+def rejections(groups: Mapping[str, Record], units: str) -> Table | None:
+    """Percentage of the parts and of the units of held-out gold that each constraint rejects; None if there
+    are no constraints."""
+    names = list(
+        dict.fromkeys(n for one in groups.values() for cell in one.cells for n in cell.facts["constraints"])
+    )
+    head, columns = ["constraint"], []
+    for label, one in groups.items():
+        for of, title in (("parts", "rejected parts"), ("sentences", f"rejected {units}")):
+            head.append(f"{title}, {label}" if label else title)
+            columns.append([_rejected(one, name, of) for name in names])
     caption = f"Gold labels of dev {units} that each constraint rejects, in percent"
     note = (
         "A part is what a constraint checks at once, such as a window of words or the counts of all labels."
         f" `rejected {units}` have at least one rejected part. No decoding is involved."
     )
-    return table(caption, "constraint", names, columns, note)
+    return table(caption, head, zip(names, *columns, strict=True), note) if names else None
 
 
-def changed(name: str, found: Sequence[Mapping[str, Any]], file: str | None) -> Sentences:
-    """The block of sentences that constraints changed, from plain data."""
-    texts, links = ("words", "before", "after", "gold"), ("links_before", "links_after", "links_gold")
-    changes = []
-    for one in found:
-        members: dict[str, Any] = {key: tuple(one[key]) for key in texts}
-        members |= {key: tuple((i, j, label) for i, j, label in one[key]) for key in links if key in one}
-        changes.append(Change(**members, rule=one["rule"], why=one["why"]))
-    return Sentences(name, tuple(changes), file)
+def _rejected(record: Record, name: str, of: str) -> Figure | None:
+    shares = [cell.facts["constraints"].get(name) for cell in record.cells]
+    values = tuple(float(share["rejected gold"][of]) for share in shares if share)
+    return Figure(values, digits=1) if values else None
 
 
-def changed_first(record: Record) -> tuple[Block, ...]:
-    """The sentences that constraints changed in the first cell."""
+def changed_first(record: Record, suffix: str = "txt") -> Sentences:
+    """The sentences that constraints changed in the first cell, and the file of all its predictions."""
     cell = record.first
-    return (changed(cell.name, cell.facts.get("examples", ()), f"predictions/{cell.name}.txt"),)
+    changes = tuple(_change(one) for one in cell.facts.get("examples", ()))
+    return Sentences(cell.name, changes, f"predictions/{cell.name}.{suffix}")
 
 
-def constraint_files(record: Record, first: Callable[[RecordCell], Any]) -> tuple[Block, ...]:
-    """The constraint files of each sample (base models share them), with cells sorted by `first`."""
-    found: dict[str, Block] = {}
-    for cell in sorted(record.cells, key=first):
-        place = cell.name.removeprefix(f"{cell.at['base']}-")
-        files = tuple(f"constraints/{place}/{name}.json" for name in cell.facts["constraints"])
-        if files:
-            found.setdefault(place, Constraints(place, files, f"predictions/{cell.name}.txt"))
-    return tuple(found.values())
+def _change(one: Mapping[str, Any]) -> Change:
+    sides = {key: tuple(one[key]) for key in ("words", "before", "after", "gold")}
+    links = {
+        key: tuple((i, j, label) for i, j, label in one[key])
+        for key in ("links_before", "links_after", "links_gold")
+        if key in one
+    }
+    return Change(**sides, **links, rule=one["rule"], why=one["why"])
+
+
+def constraint_files(cell: RecordCell, place: str) -> Constraints | None:
+    """The constraint files of a cell in this folder, and its predictions; None if it has no constraints."""
+    files = tuple(f"constraints/{place}/{name}.json" for name in cell.facts["constraints"])
+    return Constraints(place, files, f"predictions/{cell.name}.txt") if files else None
+
+
+def baselines_of(groups: Mapping[str, Record], soft: str) -> list[str]:
+    """The baselines of a soft row that the record has; none if it lacks the row itself."""
+    first = next(iter(groups.values()))
+    names = [soft.replace("soft", how, 1) for how in BASELINES]
+    return [name for name in names if first.has(name, soft)]
+
+
+def each_gain(groups: Mapping[str, Record], row: str, over: str, measure: str) -> str:
+    """The gain of a row over another in each group, in one line."""
+    return "; ".join(f"{where} {one.gain(row, over, measure)}" for where, one in groups.items())
+
+
+def by_novelty(groups: Mapping[str, Record], soft: str, baselines: Sequence[str]) -> Table:
+    """Accuracy on tokens by whether training shows their windows."""
+    columns = {
+        f"{where}: {measure} ({_share(one, measure):.1f}%)": (one, measure)
+        for where, one in groups.items()
+        for measure in (SEEN, UNSEEN)
+    }
+    rows = [
+        [row, *(one.figure(row, measure) for one, measure in columns.values())]
+        for row in (EXACT, soft, *baselines)
+    ]
+    note = (
+        "A token is in an unseen window if training does not show a window around it with these"
+        " contexts and gold labels; the share of such tokens is in brackets."
+    )
+    caption = f"Token accuracy of `{soft}` and its baselines in seen and unseen windows, in percent"
+    return table(caption, ("row", *columns), rows, note)
+
+
+def _share(record: Record, measure: str) -> float:
+    """The share of tokens that a measure counts, in percent."""
+    counted, every = (
+        sum(int(cell.of(EXACT, one)[:, 1].sum()) for cell in record.cells if one in cell.counts)
+        for one in (measure, ACCURACY)
+    )
+    return 100 * counted / every
+
+
+def unseen_gains(groups: Mapping[str, Record], soft: str, baselines: Sequence[str]) -> Gains | None:
+    """The gains in unseen windows in those groups whose cells have some."""
+    new = {where: one for where, one in groups.items() if all(UNSEEN in cell.counts for cell in one.cells)}
+    caption = f"`{soft}` over its baselines in points of accuracy in unseen windows, with 95% intervals"
+    return gains(caption, new, [(soft, name) for name in (EXACT, *baselines)], UNSEEN) if new else None
+
+
+def parameters(caption: str, groups: Mapping[str, Record], soft: str, baselines: Sequence[str]) -> Table:
+    """The numbers of parameters of the networks of a soft row and of its baselines."""
+    cells = [one.first for one in groups.values()]
+    rows = [[soft, *(constraint_parameters(cell, soft) for cell in cells)]]
+    rows += [[name, *(cell.facts["baselines"][name] for cell in cells)] for name in baselines]
+    return table(caption, ("row", *groups), rows)
+
+
+def constraint_parameters(cell: RecordCell, row: str) -> int:
+    """The number of parameters of the networks of a row."""
+    return sum(cell.facts["constraints"][name]["parameters"] for name in cell.facts["rows of"][row])
 
 
 @dataclass(frozen=True)
@@ -193,7 +338,7 @@ class Statement:
     """
 
     text: str
-    rows: tuple[str, ...]
+    rows: Sequence[str]
     measure: str
     over: str | None = None
     least: float | None = None
@@ -201,35 +346,43 @@ class Statement:
     no_clear_gain: bool = False
     at: Mapping[str, Coordinate] = field(default_factory=dict)
 
-    def holds(self, found: Interval | float) -> bool:
+    def holds(self, value: Interval | float) -> bool:
         """Whether the claim is true of one figure."""
-        value = found.mean if isinstance(found, Interval) else found
+        mean = value.mean if isinstance(value, Interval) else value
         if self.no_clear_gain:
-            return isinstance(found, Interval) and found.low <= 0
+            return isinstance(value, Interval) and value.low <= 0
         if self.least is not None:
-            return value >= self.least
-        return self.above is None or value > self.above
+            return mean >= self.least
+        return self.above is None or mean > self.above
 
 
-def check(
-    record: Record, statements: Iterable[Statement], by: str = "", say: Callable[[Any], str] = str
-) -> list[Claim]:
+def check(record: Record, statements: Iterable[Mapping[str, Any]], by: str = "") -> list[Claim]:
     """The claims of those statements whose rows and cells the record has, checked in groups of cells with the
     same coordinate `by`."""
     claims = []
-    for one in statements:
-        cells = record.where(**one.at)
-        if not one.rows or not cells.has(*one.rows, *filter(None, [one.over])):
+    for statement in (Statement(**one) for one in statements):
+        cells, over = record.where(**statement.at), statement.over
+        if not statement.rows or not cells.has(*statement.rows, *([over] if over else [])):
             continue
-        groups = cells.by(by) if by else {"": cells}
-        found: dict[str, Interval | float] = {}
-        for key, group in groups.items():
-            for row in one.rows:
-                label = row if len(one.rows) > 1 else say(key)
-                value = group.mean(row, one.measure)
-                found[label] = value if one.over is None else group.gain(row, one.over, one.measure)
-        figures = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in found.values()]
-        if len(found) > 1:
-            figures = [f"{label} {figure}" for label, figure in zip(found, figures, strict=True)]
-        claims.append(Claim(one.text, all(map(one.holds, found.values())), ", ".join(figures)))
+        values: dict[str, Interval | float] = {}
+        for key, group in (cells.by(by) if by else {"": cells}).items():
+            for row in statement.rows:
+                label = row if len(statement.rows) > 1 else percent(key) if by else key
+                value = group.mean(row, statement.measure)
+                values[label] = value if over is None else group.gain(row, over, statement.measure)
+        shown = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values.values()]
+        if len(values) > 1:
+            shown = [f"{label} {figure}" for label, figure in zip(values, shown, strict=True)]
+        claims.append(Claim(statement.text, all(map(statement.holds, values.values())), ", ".join(shown)))
     return claims
+
+
+def claims(checked: Iterable[Claim]) -> Claims | None:
+    """The block of these claims; None if there are none."""
+    found = tuple(checked)
+    return Claims(found) if found else None
+
+
+def read_paper(module: str) -> dict[str, Any]:
+    """The paper's figures and claims: the file paper.toml beside a module."""
+    return tomllib.loads(Path(module).with_name("paper.toml").read_text(encoding="utf-8"))

@@ -2,14 +2,13 @@
 
     options -> cells -> fill, on several cores -> Record -> Document -> report.md, report.html, results.json
 
-Everything else is shared. The fields of its options become the options of `lcons run NAME`, stages are kept
-by content (`_kept.py`), tables, gains and claims are functions of its record (`_blocks.py`), and `_run.py`
-runs it and writes its results.
+The fields of its options become the options of `lcons run NAME`, stages are kept by content (`_kept.py`), the
+document is a template (`_template.py`), and `_run.py` runs it and writes its results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
@@ -19,7 +18,6 @@ from lcons_tasks.data import find
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lcons_tasks.experiments.engine._jobs import OnEvent, Phase, Tell
     from lcons_tasks.experiments.engine._kept import Stages
     from lcons_tasks.experiments.engine._record import Record
     from lcons_tasks.report._document import Document
@@ -30,25 +28,18 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class Flag:
-    """One option of the command: its names, help, default (which the help shows) and least value; `kind` is
-    the type of a given value, and `form` turns it into a value of the field."""
+    """The option of the command that sets a field: its names, help, default (which the help shows) and least
+    value."""
 
     names: tuple[str, ...]
     help: str
     default: Any = None
     least: int | None = None
-    kind: type | None = None
-    form: str = "{}"
 
 
-def flag(name: str, help: str, *more: str, **rest: Any) -> Flag:
-    """A flag with this name, help and further names."""
-    return Flag((name, *more), help, **rest)
-
-
-def option(default: Any, *flags: Flag) -> Any:
-    """A field of options with the flags that set it."""
-    return field(default=default, metadata={"flags": flags})
+def option(value: Any, name: str, help: str, *more: str, **rest: Any) -> Any:
+    """A field of options, and the flag that sets it."""
+    return field(default=value, metadata={"flag": Flag((name, *more), help, **rest)})
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         for name in self.needed:
             if not getattr(self, name):
-                raise InvalidInput(f"the argument `{name}` needs at least one value: got none; name one.")
+                raise InvalidInput(f"the argument `{name}` needs at least one value: got none.")
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, tuple):
@@ -70,6 +61,20 @@ class RunOptions:
 
     def check(self) -> None:
         """Raises `InvalidInput` if a value is not allowed."""
+
+    def at_least(self, **least: float) -> None:
+        """Raises `InvalidInput` if a field, or one of its values, is below its least value."""
+        for name, lowest in least.items():
+            value = getattr(self, name)
+            if any(one < lowest for one in (value if isinstance(value, tuple) else (value,))):
+                raise InvalidInput(f"the argument `{name}` must be at least {lowest}: got {value}.")
+
+    def among(self, known: Sequence[str] | Mapping[str, Any], *names: str) -> None:
+        """Raises `InvalidInput` if a value of these fields is not a known one."""
+        for name in names:
+            for value in getattr(self, name):
+                if value not in known:
+                    raise InvalidInput(f"unknown {value!r} in `{name}`; choose one of {', '.join(known)}.")
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Self:
@@ -91,20 +96,18 @@ def corpus_named(name: str, papers: str) -> str:
 class Experiment(Protocol[O, C]):
     """An experiment; a subclass may leave out the members that have a default here.
 
-    `phase` is the name of the phase that fills the cells, and `leaves` are the folders that `leave` writes.
-    The docstring of the class is the help of the command.
+    `leaves` are the folders that `leave` writes. The docstring of the class is the help of the command.
     """
 
     name: str
     options: type[O]
-    phase: str = "filling"
     leaves: tuple[str, ...] = ()
 
     def cells(self, options: O) -> Sequence[C]:
         """The cells to fill; `str(cell)` is a readable name."""
         ...
 
-    def fill(self, cell: C, kept: Stages, tell: Tell) -> Record:
+    def fill(self, cell: C, kept: Stages) -> Record:
         """The results of a cell."""
         ...
 
@@ -116,8 +119,8 @@ class Experiment(Protocol[O, C]):
         """A rough estimate of the processor seconds of a run without kept stages."""
         return 0.0
 
-    def before(self, options: O) -> Sequence[Phase]:
-        """Phases of work that several cells share, with the longest pieces first."""
+    def shared(self, options: O, kept: Stages) -> Sequence[tuple[str, Callable[[], object]]]:
+        """Work that several cells need, each piece with a readable name, the longest first."""
         return ()
 
     def cost(self, cell: C) -> float:
@@ -126,9 +129,3 @@ class Experiment(Protocol[O, C]):
 
     def leave(self, folder: Path, options: O, record: Record, kept: Stages) -> None:
         """Writes the files of a run other than its report."""
-
-    def instead(
-        self, options: O, folder: Path, kept: Stages, jobs: int | None, progress: OnEvent | None
-    ) -> str | None:
-        """Does other work instead of the run and returns the text to print; None if the run is to be done."""
-        return None

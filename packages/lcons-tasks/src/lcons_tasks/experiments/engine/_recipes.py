@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from lcons_core import InvalidInput, LearnedConstraint, Recipe
-from lcons_core.learn import FEATURES, HowMany
+from lcons_core.learn._examples import HowMany
+from lcons_core.learn._recipe import FEATURES
 from lcons_tasks.data import Sentence
 
 NEGATIVES = {"existence": "flip", "counts": "perturb"}

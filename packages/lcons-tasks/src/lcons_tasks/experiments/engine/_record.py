@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from lcons_core import InvalidInput
-from lcons_core.storage import opened_archive
-from lcons_decode.kernels import Ints
+from lcons_core.storage._archive import opened_archive
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.atomic import replacing, write_text
 from lcons_tasks.report._document import Figure
 from lcons_tasks.stats import Interval, bootstrap_f1, paired_bootstrap

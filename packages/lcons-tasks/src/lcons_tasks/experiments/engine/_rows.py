@@ -14,17 +14,24 @@ Not in the paper: exact, soft, global and the baselines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lcons_core import LearnedConstraint, Recipe, RectifierNetwork
 from lcons_core.features import NgramContext
-from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_global
-from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
-from lcons_decode.kernels import Ints
+from lcons_decode import ChainBatch, ChainConstraints, Hard, Soft, constrained_ids, decode_global
+from lcons_decode._scores import X
+from lcons_decode.chains._beam import beam_search_batch
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_decode.kernels._arrays import Ints
 
+EXACT, CHOSEN = "exact", "chosen on dev"
+ACCURACY = "test"
+# Accuracy on tokens with a window that training does not show, and on the others.
+UNSEEN, SEEN = "unseen windows", "seen windows"
 # Labellings tried per sequence under global constraints.
 BUDGET = 1000
 
@@ -34,12 +41,18 @@ BASELINES = (TABLE, COUNTS, PENALTIES, CRF)
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of the table; `designed`: its constraints are written by hand, not learned by recipes."""
+    """A row of the table. `designed` gives its constraints for labels by name, if they are written by hand
+    and not learned by recipes; soft ones share one weight."""
 
     name: str
     how: str
     recipes: tuple[Recipe, ...] = ()
-    designed: bool = False
+    designed: Callable[[Sequence[str]], list[tuple[str, LearnedConstraint]]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain data."""
+        recipes = [recipe.to_dict() for recipe in self.recipes]
+        return {"name": self.name, "how": self.how, "designed": bool(self.designed), "recipes": recipes}
 
     @property
     def is_baseline(self) -> bool:
@@ -63,10 +76,17 @@ def baseline_rows(soft: TableRow, hows: Sequence[str] = BASELINES) -> list[Table
 
 
 def uses(
-    row: TableRow, weights: Sequence[float], constraints: Mapping[str, LearnedConstraint]
+    row: TableRow,
+    weights: Sequence[float],
+    constraints: Mapping[str, LearnedConstraint],
+    labels: Sequence[str] = (),
 ) -> list[Hard | Soft]:
     """The constraints of a row for the decoder: soft ones with one weight each, leaving out weights of 0."""
-    chosen = [(recipe.name, constraints[recipe.name]) for recipe in row.recipes]
+    if row.designed is None:
+        chosen = [(recipe.name, constraints[recipe.name]) for recipe in row.recipes]
+    else:
+        chosen = row.designed(labels)
+        weights = [weight for weight in weights for _ in chosen]
     if row.how != "soft":
         return [Hard(constraint, name) for name, constraint in chosen]
     pairs = zip(chosen, weights, strict=True)
@@ -92,10 +112,7 @@ def predict(
     return np.array([index[label] for answer in found for label in answer.y], dtype=np.int64)
 
 
-COMPILED = ("soft", "exact", "beam", "viterbi")
-
-
-def compile_kernels(hows: Sequence[str] = COMPILED) -> None:
+def compile_kernels(hows: Sequence[str] = ("soft", "exact", "beam", "viterbi")) -> None:
     """Decodes a few words in each way, so that the kernels are compiled once and cached on disk.
 
     numba compiles a kernel anew for each kind of arguments, so these are of the same kinds as those of a run:

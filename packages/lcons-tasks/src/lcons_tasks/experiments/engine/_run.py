@@ -1,23 +1,25 @@
 """A run of an experiment on several cores, and the folder that it writes.
 
-The curves of its report are also files of their own: curve.svg, curve-2.svg, and so on.
-results.json is removed first and written last, so a folder with results.json is complete. It contains no
-times: equal runs write equal bytes.
+The processes are joblib's, or those of a backend that is set with `joblib.parallel_config`, such as Dask or
+Ray. The curves of a report are also files of their own: curve.svg, curve-2.svg, and so on. results.json is
+removed first and written last, so a folder with results.json is complete. It contains no times: equal runs
+write equal bytes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lcons_core import LconsError
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._experiment import C, Experiment, O
-from lcons_tasks.experiments.engine._jobs import OnEvent, Piece, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, library_versions
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.report import to_html, to_markdown, to_svg, write_document
@@ -26,34 +28,58 @@ from lcons_tasks.report._document import Claims, Curve, Document, Gains
 FORMAT = 2
 REPORT, PAGE, RESULTS, CURVES = "report.md", "report.html", "results.json", "curve*.svg"
 
+# A readable name, and what does the work.
+Work = tuple[str, Callable[[], Any]]
+# It is called with the phase, the number of pieces that are done, that of all, and the name of a piece.
+Progress = Callable[[str, int, int, str], None]
+
 
 def run(
     experiment: Experiment[O, C],
     options: O,
     kept: Stages,
     jobs: int | None = None,
-    progress: OnEvent | None = None,
+    progress: Progress | None = None,
 ) -> Record:
-    """The record of all cells, in order; `progress` is called with the phase, its pieces and an event."""
+    """The record of all cells, in order; first the work that several cells share is done."""
+    in_parallel("training and learning", experiment.shared(options, kept), jobs, progress)
     cells = experiment.cells(options)
-    for phase in experiment.before(options):
-        names = [piece.name for piece in phase.pieces]
-        run_phase(phase.name, partial(_make, kept=kept), phase.pieces, names, jobs, progress)
     order = sorted(range(len(cells)), key=lambda i: -experiment.cost(cells[i]))
-    work = partial(_fill, experiment=experiment, kept=kept)
-    names = [str(cells[i]) for i in order]
-    found = run_phase(experiment.phase, work, [cells[i] for i in order], names, jobs, progress)
-    place = dict(zip(order, found, strict=True))
-    return Record.joined(place[i] for i in range(len(cells)))
+    work = [(str(cells[i]), partial(experiment.fill, cells[i], kept)) for i in order]
+    records = dict(zip(order, in_parallel("filling cells", work, jobs, progress), strict=True))
+    return Record.joined(records[i] for i in range(len(cells)))
 
 
-def _make(piece: Piece, tell: Tell, kept: Stages) -> None:
-    tell(0.0, piece.name)
-    piece.make(kept, tell)
+def in_parallel(
+    phase: str, work: Sequence[Work], jobs: int | None = None, progress: Progress | None = None
+) -> list[Any]:
+    """The results of pieces of work in their order, with at most `jobs` processes (default: all cores)."""
+    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    results: dict[int, Any] = {}
+    as_they_come = get_active_backend()[0].supports_return_generator
+    parallel = Parallel(
+        max(1, min(effective_n_jobs(jobs or -1), len(work))),
+        batch_size=1,
+        pre_dispatch="n_jobs",
+        return_as="generator_unordered" if as_they_come else "list",
+    )
+    try:
+        for i, result in parallel(delayed(_numbered)(i, make) for i, (_, make) in enumerate(work)):
+            results[i] = result
+            if progress is not None:
+                progress(phase, len(results), len(work), work[i][0])
+    except BrokenExecutor:
+        raise LconsError(
+            "a process ended early, perhaps for lack of memory; use fewer jobs, and run the same command"
+            " again: finished stages are kept."
+        ) from None
+    return [results[i] for i in range(len(work))]
 
 
-def _fill(cell: C, tell: Tell, experiment: Experiment[O, C], kept: Stages) -> Record:
-    return experiment.fill(cell, kept, tell)
+def _numbered(i: int, make: Callable[[], Any]) -> tuple[int, Any]:
+    return i, make()
 
 
 def write_run(
@@ -61,12 +87,12 @@ def write_run(
 ) -> Document:
     """Writes all files of a run into `folder`, results.json last, and returns the document."""
     document = experiment.document(options, record)
+    blocks = [block for section in document.sections for block in section.blocks]
     with _writable(folder):
         for old in (folder / RESULTS, *folder.glob(CURVES)):
             old.unlink(missing_ok=True)
         experiment.leave(folder, options, record, kept)
         record.save_counts(folder)
-        blocks = [block for section in document.sections for block in section.blocks]
         curves = [block for block in blocks if isinstance(block, Curve)]
         for number, curve in enumerate(curves, 1):
             name = CURVES.replace("*", f"-{number}" if number > 1 else "")

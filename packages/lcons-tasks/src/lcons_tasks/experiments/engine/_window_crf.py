@@ -18,15 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lcons_core import Instance, Recipe
 from lcons_core.features import NgramContext
-from lcons_decode.kernels import Floats, Ints
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_decode.kernels._arrays import Floats, Ints
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.experiments.engine._window_decoder import Columns, ScoresAt, Triples
 from lcons_tasks.experiments.engine._window_tables import feature_of, triples_of
 
@@ -211,7 +211,7 @@ class _Likelihood:
             yield t, self.firsts[self.lengths > t] + t
 
 
-def train_window_crf(
+def window_crf(
     recipes: Sequence[Recipe], train: Sequence[Sentence], kept: Stages, l2: float = L2
 ) -> WindowCrf:
     """The CRF on the windows of recipes, trained now or read from its stage. Of several windows on the same
@@ -225,17 +225,13 @@ def train_window_crf(
     windows = [[f.column, f.word_class, f.n, len(f.contexts)] for f in features]
     inputs = {"train": hash_sentences(train), "windows": windows, "l2": l2}
 
-    def make(folder: Path) -> None:
+    def make() -> WindowCrf:
         from scipy.optimize import minimize
 
         problem = _Likelihood(features, train, l2)
         options = {"maxiter": ITERATIONS}
-        found = minimize(problem, np.zeros(problem.size), jac=True, method="L-BFGS-B", options=options)
-        E, T = problem.split(found.x)
-        np.savez_compressed(folder / "weights.npz", E=E, pairs=problem.pairs, T=T)
+        best = minimize(problem, np.zeros(problem.size), jac=True, method="L-BFGS-B", options=options)
+        E, T = problem.split(best.x)
+        return WindowCrf(features, E, problem.pairs, T)
 
-    def read(folder: Path) -> WindowCrf:
-        with np.load(folder / "weights.npz", allow_pickle=False) as arrays:
-            return WindowCrf(features, arrays["E"], arrays["pairs"], arrays["T"])
-
-    return kept.keep("window-crf", inputs, make, read)
+    return kept.keep("window-crf", inputs, make)

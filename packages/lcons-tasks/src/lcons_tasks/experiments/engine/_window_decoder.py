@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lcons_decode import ChainBatch
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 
 LONGEST = 3
 # Sequences that are decoded side by side.

@@ -25,10 +25,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lcons_core import Bools, Instance, InvalidInput, Recipe
+from lcons_core import Instance, InvalidInput, Recipe
+from lcons_core._types import Bools
 from lcons_core.features import NgramContext
 from lcons_decode import ChainBatch
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._window_decoder import (
     LONGEST,

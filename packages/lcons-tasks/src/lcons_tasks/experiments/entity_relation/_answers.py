@@ -11,26 +11,23 @@ For each set, C is chosen on the last fifth of the training data: the default, u
 better (`engine._choice`). The model is then trained on all training data. With less training data, or with
 errors in its labels (`noise`), C is the default.
 
-Paper: Sec. 4, Table 1. Not in the paper: the baselines, the global constraint, errors.
+Paper: Sec. 4, Table 1. Not in the paper: the baselines, the global constraint.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from lcons_core import LearnedConstraint
 from lcons_decode import RelationRules
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
 from lcons_tasks.experiments.engine._choice import choose
-from lcons_tasks.experiments.engine._jobs import Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.entity_relation._constraints import (
@@ -93,14 +90,8 @@ class Cell:
 
     def __str__(self) -> str:
         parts = [f"{self.size} sentences"] * bool(self.size) + [f"{100 * self.share:g}%"] * (self.share < 1)
-        return ", ".join(
-            [f"split {self.split}", *parts, *[f"{100 * self.noise:g}% wrong"] * bool(self.noise)]
-        )
-
-    @property
-    def whole(self) -> bool:
-        """Whether the model is trained on all training data, as they are."""
-        return self.share == 1 and not self.size and not self.noise
+        parts += [f"{100 * self.noise:g}% wrong"] * bool(self.noise)
+        return ", ".join([f"split {self.split}", *parts])
 
     @property
     def seeded(self) -> bool:
@@ -171,7 +162,7 @@ def rules(cell: Cell, name: str, kept: Stages) -> RelationRules:
     return rules_of(constraints(cell, name, kept))
 
 
-def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
+def answers(cell: Cell, kept: Stages) -> Answers:
     """The cell's record and answers, computed now or read from their stage."""
     own, read = parts(cell), vectors()
     inputs = {
@@ -182,15 +173,11 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
         "settings": [cell.grid, cell.miss, cell.passes, TOLERANCE],
         "vectors": None if read is None else read.sha256,
     }
-
-    def make(folder: Path) -> None:
-        _answer(cell, own, kept, folder, tell)
-
-    return kept.keep("er", inputs, make, _read)
+    return kept.keep("er", inputs, partial(_answers, cell, own, kept))
 
 
 def final_model(
-    cell: Cell, name: str, kept: Stages, tell: Tell
+    cell: Cell, name: str, kept: Stages
 ) -> tuple[RelationModel, dict[str, Any], list[dict[str, float]]]:
     """The model that is trained under a set of constraints with the C chosen on dev, the figures of its
     training, and the dev figures of every C."""
@@ -199,35 +186,30 @@ def final_model(
     default = cell.grid.index(C) if C in cell.grid else 0
     chosen, found = default, []
     if len(cell.grid) > 1:
-        for k, value in enumerate(cell.grid):
-            tell(k / (len(cell.grid) + 1), "choosing C")
+        for value in cell.grid:
             settings = cell.settings(value)
-            model, _ = trained(own.inner, allowed, settings, cell.miss, kept, silent, penalties)
+            model, _ = trained(own.inner, allowed, settings, cell.miss, kept, penalties)
             found.append(counts(own.dev, predict(score(model, own.dev), allowed, model)))
         chosen = choose([gains_over(one, found[default]) for one in found], default)
     settings = cell.settings(cell.grid[chosen])
-    model, told = trained(own.train, allowed, settings, cell.miss, kept, tell, penalties)
+    model, told = trained(own.train, allowed, settings, cell.miss, kept, penalties)
     tried = [{"C": value, **figures(one)} for value, one in zip(cell.grid, found, strict=False)]
     return model, {**told, "C": cell.grid[chosen]}, tried
 
 
-def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> None:
-    """Computes the answers of a cell and writes them into the folder of their stage."""
+def _answers(cell: Cell, own: Parts, kept: Stages) -> Answers:
+    """The answers of a cell."""
     names = (*SETS, *ALONE)
     allowed = {name: rules(cell, name, kept) for name in names}
     sentence = sentence_constraint(own.train)
     training: dict[str, Any] = {}
     found: dict[str, list[Answer]] = {}
     scored: dict[tuple[bytes, bool], Any] = {}
-    for k, name in enumerate(names):
-
-        def told(share: float, what: str, k: int = k, name: str = name) -> None:
-            tell((k + share) / len(names), f"{name}: {what}")
-
+    for name in names:
         # Sets that allow the same combinations have the same model.
         key = np.packbits(allowed[name].allowed).tobytes(), name == PENALTIES
         if key not in scored:
-            made = final_model(cell, name, kept, told)
+            made = final_model(cell, name, kept)
             scored[key] = (*made, score(made[0], own.test))
         model, went, tried, scores = scored[key]
         training[name] = {**went, "tried": tried, "parameters": model.parameters}
@@ -252,9 +234,7 @@ def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> N
             for name in SUPPORT
         },
     }
-    _record(cell, own, facts, found).save(folder)
-    told_answers = {row: list(map(_plain, answer)) for row, answer in found.items()}
-    (folder / "answers.json").write_text(json.dumps(told_answers), encoding="utf-8")
+    return Answers(_record(cell, own, facts, found), found)
 
 
 def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str, list[Answer]]) -> Record:
@@ -295,17 +275,3 @@ def _broken(answers: Sequence[Answer], allowed: RelationRules) -> dict[str, int]
         pairs += broken
         sentences += bool(broken)
     return {"pairs": pairs, "sentences": sentences}
-
-
-def _plain(answer: Answer) -> list[Any]:
-    entities, relations = answer
-    return [list(entities), [[i, j, label] for (i, j), label in sorted(relations.items())]]
-
-
-def _read(folder: Path) -> Answers:
-    told = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
-    found: dict[str, list[Answer]] = {
-        row: [(tuple(e), {(i, j): label for i, j, label in r}) for e, r in answer]
-        for row, answer in told.items()
-    }
-    return Answers(Record.load(folder), found)

@@ -20,26 +20,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcons_core import (
-    Comparison,
-    LearnedConstraint,
-    Recipe,
-    RectifierNetwork,
-    Rules,
-    compare,
-    load,
-    save,
-)
+from lcons_core import LearnedConstraint, Recipe, RectifierNetwork, Rules, compare
 from lcons_core.features import Tuples
+from lcons_core.reason._compare import Comparison
 from lcons_decode import RelationRules
-from lcons_decode.kernels import Floats
+from lcons_decode.kernels._arrays import Floats
 from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
 
 if TYPE_CHECKING:
@@ -226,13 +218,5 @@ def kept_constraints(
     passages: Sequence[Labelled], min_support: int, kept: Stages
 ) -> dict[str, LearnedConstraint]:
     """The three constraints learned from labelled passages, learned now or read from their stage."""
-
-    def make(folder: Path) -> None:
-        for feature, constraint in learned(passages, min_support).items():
-            save(constraint, folder / f"{feature}.json")
-
-    def read(folder: Path) -> dict[str, LearnedConstraint]:
-        return {feature: load(folder / f"{feature}.json") for feature in FEATURES}
-
     inputs = {"train": hash_passages(passages), "support": min_support}
-    return kept.keep("er-constraints", inputs, make, read)
+    return kept.keep("er-constraints", inputs, partial(learned, passages, min_support))

@@ -20,7 +20,7 @@ import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import MalformedCorpus, RelationSentence, find, read_roth_yih, require
+from lcons_tasks.data import MalformedCorpus, find, read_roth_yih, require
 from lcons_tasks.data._passage import (
     ENTITIES,
     ENTITY_NAMES,
@@ -31,6 +31,7 @@ from lcons_tasks.data._passage import (
     Passage,
     hash_passages,
 )
+from lcons_tasks.data._roth_yih import RelationSentence
 
 TRAIN, DEV = 0.7, 0.2
 SMALLEST = 10

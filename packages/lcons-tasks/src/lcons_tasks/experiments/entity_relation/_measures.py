@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Pair
 from lcons_tasks.stats import f1
 

@@ -11,11 +11,9 @@ vectors; predictions with at least one relation.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,13 +23,12 @@ from lcons_tasks.data._passage import Labelled, hash_passages
 from lcons_tasks.experiments.entity_relation._constraints import combination_counts
 from lcons_tasks.experiments.entity_relation._measures import Answer
 from lcons_tasks.models._clusters import Clusters, cluster_vectors
-from lcons_tasks.models._relation_model import RelationModel, load_model
+from lcons_tasks.models._relation_model import RelationModel
 from lcons_tasks.models._relation_svm import Encoding, encode_passages, train_relations
-from lcons_tasks.models._structured_svm import Checked, SvmSettings
-from lcons_tasks.models._word_vectors import WordVectors, find_vectors
+from lcons_tasks.models._structured_svm import SvmSettings
+from lcons_tasks.models._word_vectors import find_vectors
 
 if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._jobs import Tell
     from lcons_tasks.experiments.engine._kept import Stages
 
 # Numbers of clusters, from coarse to fine.
@@ -42,35 +39,23 @@ vectors = lru_cache(maxsize=1)(find_vectors)
 def clusters(kept: Stages) -> Clusters | None:
     """The clusters of the words of the vectors that were found, computed now or read from their stage."""
     found = vectors()
-    return None if found is None else _clusters(found, kept)
+    if found is None:
+        return None
+    inputs = {"vectors": found.sha256, "sizes": SIZES}
+    return kept.keep("er-clusters", inputs, partial(cluster_vectors, found, SIZES))
 
 
 @lru_cache(maxsize=1)
-def _clusters(found: WordVectors, kept: Stages) -> Clusters:
-    def make(folder: Path) -> None:
-        own = cluster_vectors(found, SIZES)
-        np.save(folder / "ids.npy", own.ids)
-        (folder / "words.json").write_text(json.dumps(own.words), encoding="utf-8")
-
-    def read(folder: Path) -> Clusters:
-        words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
-        return Clusters.from_contents(words, np.load(folder / "ids.npy"))
-
-    return kept.keep("er-clusters", {"vectors": found.sha256, "sizes": SIZES}, make, read)
+def _encoded(key: str, kept: Stages, train: _Passages) -> Encoding:
+    """The encoding of training passages with this hash; several models are trained on the last ones."""
+    return encode_passages(train.passages, clusters(kept))
 
 
-class _Encoded:
-    """The encoding of the training passages that were used last: several models are trained on them."""
+@dataclass(frozen=True)
+class _Passages:
+    """Passages that are told apart by their hash alone."""
 
-    key: tuple[str, int] | None = None
-    found: Encoding | None = None
-
-
-def _encoded(train: Sequence[Labelled], own: Clusters | None) -> Encoding:
-    key = hash_passages(train), id(own)
-    if _Encoded.found is None or _Encoded.key != key:
-        _Encoded.key, _Encoded.found = key, encode_passages(train, own)
-    return _Encoded.found
+    passages: Sequence[Labelled] = field(compare=False)
 
 
 def trained(
@@ -79,7 +64,6 @@ def trained(
     settings: SvmSettings,
     miss: float,
     kept: Stages,
-    tell: Tell,
     penalties: bool = False,
 ) -> tuple[RelationModel, dict[str, Any]]:
     """A model, trained now or read from its stage, and the figures of its training. With `penalties`, each
@@ -92,23 +76,14 @@ def trained(
         "vectors": None if found is None else found.sha256,
     }
 
-    def progress(at: Checked) -> None:
-        tell(at.passes / settings.passes, f"training, C = {settings.C:g}: gap {at.gap:.3f}")
-
-    def make(folder: Path) -> None:
+    def make() -> tuple[RelationModel, dict[str, Any]]:
         counts = combination_counts() if penalties else None
-        encoding = _encoded(train, clusters(kept))
-        model, done = train_relations(encoding, allowed, settings, miss, progress, counts)
-        model.save(folder / "model.npz")
+        encoding = _encoded(hash_passages(train), kept, _Passages(train))
+        model, done = train_relations(encoding, allowed, settings, miss, None, counts)
         last = done.history[-1]
-        told = {"passes": last.passes, "objective": last.objective, "gap": last.gap}
-        (folder / "training.json").write_text(json.dumps(told), encoding="utf-8")
+        return model, {"passes": last.passes, "objective": last.objective, "gap": last.gap}
 
-    def read(folder: Path) -> tuple[RelationModel, dict[str, Any]]:
-        told = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-        return load_model(folder / "model.npz"), told
-
-    return kept.keep("er-svm", inputs, make, read)
+    return kept.keep("er-svm", inputs, make)
 
 
 def score(model: RelationModel, passages: Sequence[Labelled]) -> list[RelationScores]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.suite._corpus import LabelledSet, load_set
@@ -40,20 +39,15 @@ class Cell:
         return load_set(self.corpus, self.name, self.dev)
 
 
-def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
+def answers(cell: Cell, kept: Stages) -> Record:
     """The record of a cell."""
     found = cell.labelled_set
     labelled, texts = found.sample(cell.size, cell.start)
     given = Given(labelled, texts, tuple(one.words for one in found.test), cell.base, cell.seed)
     gold = [one.labels for one in found.test]
     counts, facts = {}, {}
-    for i, row in enumerate(cell.rows):
-        tell(i / len(cell.rows), row)
-
-        def part(share: float, what: str, i: int = i) -> None:
-            tell((i + share) / len(cell.rows), what)
-
-        made = answer(row, given, kept, part)
+    for row in cell.rows:
+        made = answer(row, given, kept)
         counts[row] = {FIGURE: count_right(gold, made.labels, found.spans)}
         if made.facts:
             facts[row] = made.facts

@@ -30,7 +30,9 @@ import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import Columns, Sentence, data_folders, find, hash_sentences, read_columns, require
+from lcons_tasks.data import Columns, Sentence, find, read_columns, require
+from lcons_tasks.data._catalog import data_folders
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.experiments.citation._corpus import read_labelled
 from lcons_tasks.stats import are_spans, runs_as_iob2
 

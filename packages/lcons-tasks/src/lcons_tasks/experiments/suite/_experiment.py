@@ -5,7 +5,7 @@ Not in the paper: this experiment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,29 +13,16 @@ from typing import Any
 from lcons_core import InvalidInput
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, option
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
+from lcons_tasks.experiments.engine._template import render
 from lcons_tasks.experiments.suite._answers import FIGURE, Cell, answers
 from lcons_tasks.experiments.suite._corpus import BUNDLED, SUITE, has_suite, load_set, set_names
 from lcons_tasks.experiments.suite._measures import Gains, better_and_worse
 from lcons_tasks.experiments.suite._model import ALL, MAIN, PLAIN, ROWS, TUNED
 from lcons_tasks.fitted._settings import BASES, BILSTM, CRF, TOKEN
-from lcons_tasks.report._document import (
-    Block,
-    Claim,
-    Claims,
-    Curve,
-    Document,
-    Facts,
-    Figure,
-    Headline,
-    Section,
-    Table,
-    TableCell,
-    Text,
-)
+from lcons_tasks.report._document import Claim, Curve, Document, Figure, Headline, Table, TableCell
 
 FIGURES = "figures.csv"
 SIZES, BUNDLED_SIZES = (25, 50, 100, 200), (50,)
@@ -51,19 +38,6 @@ _A_ROW, _A_SENTENCE = 4.0, 0.04
 _TIMES = {ALL: 2.5, PLAIN: 0.1}
 _BASE_TIMES = {CRF: 1.0, TOKEN: 0.7, BILSTM: 5.0}
 
-LEGEND = (
-    "Rows. `plain`: the base model of the labelled sentences, with default penalties. `tuned`: the base with"
-    " clusters of words as features, its penalties and its bias of O chosen by folds. `all`: `fit` as it is"
-    " by default. `constraints`: plain under the hard constraint that `lcons learn` learns by"
-    " default. The name of a part: this part alone. Controls: `self-training` adds the half of the unlabelled"
-    " sentences that plain is surest of, as it labels them; `bias` is the balance of labels alone."
-)
-INTERVALS = (
-    "Gains are means over starting points, in points of span F1 (token accuracy where labels are no spans),"
-    " with 95% intervals of a paired bootstrap over test sentences; means over sets and sizes also draw"
-    " these. Everything that a row chooses, it chooses inside its N labelled sentences."
-)
-
 
 @dataclass(frozen=True)
 class Options(RunOptions):
@@ -73,36 +47,28 @@ class Options(RunOptions):
 
     corpus: str = option(
         BUNDLED,
-        flag(
-            "--corpus",
-            "bundled, suite (all sets in the data folder), a folder of sets, or auto (suite if found,"
-            " otherwise bundled).",
-            default="auto",
-        ),
+        "--corpus",
+        "bundled, suite (all sets in the data folder), a folder of sets, or auto (suite if found, otherwise"
+        " bundled).",
+        default="auto",
     )
-    sets: tuple[str, ...] = option((), flag("--set", "Name of a set; repeat for several. Default: all."))
+    sets: tuple[str, ...] = option((), "--set", "Name of a set; repeat for several. Default: all.")
     sizes: tuple[int, ...] = option(
-        BUNDLED_SIZES, flag("--size", "Number of labelled sentences; repeat for several.", least=2)
+        BUNDLED_SIZES, "--size", "Number of labelled sentences; repeat for several.", least=2
     )
-    starts: int = option(STARTS, flag("--starts", "Number of starting points in each set.", least=1))
-    bases: tuple[str, ...] = option((CRF,), flag("--base", "crf, token or bilstm; repeat for several."))
+    starts: int = option(STARTS, "--starts", "Number of starting points in each set.", least=1)
+    bases: tuple[str, ...] = option((CRF,), "--base", "crf, token or bilstm; repeat for several.")
     rows: tuple[str, ...] = option(
-        MAIN, flag("--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several.")
+        MAIN, "--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several."
     )
-    dev: bool = option(False, flag("--dev", "Test on dev files; no test file is read."))
-    seed: int = option(0, flag("--seed", "Seed of the random numbers.", least=0))
+    dev: bool = False
+    seed: int = 0
     lean: bool = False
 
     def check(self) -> None:
-        for kind, names, known in (("base", self.bases, BASES), ("row", self.rows, ROWS)):
-            for name in names:
-                if name not in known:
-                    raise InvalidInput(f"unknown {kind} {name!r}; choose one of {', '.join(known)}.")
-        if min(self.sizes) < 2 or self.starts < 1 or self.seed < 0:
-            raise InvalidInput(
-                "the argument `sizes` must be at least 2, `starts` at least 1 and `seed` at least 0: got"
-                f" {min(self.sizes)}, {self.starts} and {self.seed}."
-            )
+        self.among(BASES, "bases")
+        self.among(ROWS, "rows")
+        self.at_least(sizes=2, starts=1, seed=0)
         # Every table compares with these.
         object.__setattr__(self, "rows", tuple(row for row in ROWS if row in (*MAIN, *self.rows)))
 
@@ -131,7 +97,6 @@ class Suite(Experiment[Options, Cell]):
 
     name = "suite"
     options = Options
-    phase = "fitting and tagging"
     leaves = (FIGURES,)
 
     def cells(self, options: Options) -> list[Cell]:
@@ -153,8 +118,8 @@ class Suite(Experiment[Options, Cell]):
         times = sum(_TIMES.get(row, 1.0) for row in cell.rows)
         return _BASE_TIMES[cell.base] * times * (_A_ROW + _A_SENTENCE * cell.size)
 
-    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
-        record = answers(cell, kept, tell)
+    def fill(self, cell: Cell, kept: Stages) -> Record:
+        record = answers(cell, kept)
         about = {"name": cell.corpus, "part": "dev" if cell.dev else "test"}
         return Record(record.cells, {"corpus": about})
 
@@ -174,25 +139,17 @@ class Suite(Experiment[Options, Cell]):
                 f"every set needs more sentences than the smallest size {min(options.sizes)}: found none;"
                 " choose a smaller one."
             )
-        groups = record.by("base")
-        first = next(iter(groups.values()))
-        part = "dev" if options.dev else "test"
-        return Document(
-            "A tagger from few labels and unlabelled text",
-            self.name,
+        return render(
+            self,
             options.corpus,
-            "All parts of `fit`, compared with its base model, tuned and with clusters of words as features"
-            " (`tuned`), and with the plain base model (`plain`). All have the same labelled sentences and"
-            f" the same unlabelled text; the figures are those of {part} sentences.",
-            _headline(first),
-            (
-                *(Section(f"Gains, base {base}", tuple(_gains(own))) for base, own in groups.items()),
-                *(Section(f"Rows, base {base}", tuple(_rows(own))) for base, own in groups.items()),
-                Section("Curve over labelled sentences", tuple(_curve(first))),
-                Section("Claims", (Claims(tuple(claims(record))),)),
-                Section("How it was done", (_facts(options, record), Text(INTERVALS))),
-            ),
-            next_command="lcons fit train.conll --unlabelled text.txt -o tagger",
+            options=options,
+            record=record,
+            main_comparison=_headline,
+            gains_table=_gains,
+            rows_table=_rows,
+            curve_over_sizes=_curve,
+            checked=claims,
+            sets="; ".join(_about(own) for own in record.by("set").values()),
         )
 
 
@@ -208,19 +165,18 @@ def _headline(record: Record) -> Headline:
     return Headline("span F1, mean of all samples", without, within, gain, **words)
 
 
-def _gains(record: Record) -> Iterator[Block]:
-    """The gains of `all` by set and size, over plain and over the tuned base; then how many are clear."""
-    for over, named in ((TUNED, "the tuned base"), (PLAIN, "the plain base")):
-        found = Gains.of(record, ALL, over)
-        cells = found.by_sample()
-        sizes = list(dict.fromkeys(size for _, size in cells))
-        rows: list[tuple[TableCell, ...]] = [
-            (name, *(cells.get((name, size)) for size in sizes), found.mean(sets=[name]))
-            for name in dict.fromkeys(name for name, _ in cells)
-        ]
-        rows.append(("mean", *(found.mean(sizes=[size]) for size in sizes), found.mean()))
-        head = ("set", *(f"N = {size}" for size in sizes), "mean")
-        yield Table(f"Gains of all parts over {named}, in points", head, tuple(rows), _clear(found, named))
+def _gains(record: Record, over: str, named: str) -> Table:
+    """The gains of `all` by set and size, and how many of them are clear."""
+    gains = Gains.of(record, ALL, over)
+    cells = gains.by_sample()
+    sizes = list(dict.fromkeys(size for _, size in cells))
+    rows = [
+        [name, *(cells.get((name, size)) for size in sizes), gains.mean(sets=[name])]
+        for name in dict.fromkeys(name for name, _ in cells)
+    ]
+    rows.append(["mean", *(gains.mean(sizes=[size]) for size in sizes), gains.mean()])
+    head = ("set", *(f"N = {size}" for size in sizes), "mean")
+    return blocks.table(f"Gains of all parts over {named}, in points", head, rows, _clear(gains, named))
 
 
 def _clear(found: Gains, named: str) -> str:
@@ -235,35 +191,32 @@ def _clear(found: Gains, named: str) -> str:
     )
 
 
-def _rows(record: Record) -> Iterator[Block]:
+def _rows(record: Record, legend: str) -> Table:
     """Each row: its mean figure, and its mean gains."""
-    body: list[tuple[TableCell, ...]] = []
+    rows: list[list[TableCell]] = []
     for row in record.rows:
-        gains: list[TableCell] = []
-        for over in (PLAIN, TUNED):
-            found = Gains.of(record, row, over)
-            gains.append(None if row == over else found.mean())
+        gains = [None if row == over else Gains.of(record, row, over).mean() for over in (PLAIN, TUNED)]
         plain = Gains.of(record, row, PLAIN)
         up, down = better_and_worse(plain.each())
         clear = None if row == PLAIN else f"{up} / {down} of {len(plain.cells)}"
-        body.append((row, Figure((record.mean(row, FIGURE),)), *gains, clear))
+        rows.append([row, Figure((record.mean(row, FIGURE),)), *gains, clear])
     head = ("row", "mean figure", "gain over plain", "gain over tuned", "samples better / worse than plain")
-    yield Table("Rows, means over all samples", head, tuple(body), LEGEND)
+    return blocks.table("Rows, means over all samples", head, rows, legend)
 
 
-def _curve(record: Record) -> Iterator[Block]:
+def _curve(record: Record) -> Curve | None:
     """Mean figures by N, over those sets that have every N."""
     sizes = {cell.at["size"] for cell in record.cells}
     whole = [own for own in record.by("set").values() if {c.at["size"] for c in own.cells} == sizes]
-    common = Record.joined(whole)
-    lines = {row: row for row in MAIN}
-    across, up = "labelled sentences", "mean figure (%)"
-    caption = "Mean figure by number of labelled sentences"
-    found: Curve | None = None
-    if common.cells:
-        found = blocks.curve(caption, across, up, common, lambda c: float(c.at["size"] or 0), lines, FIGURE)
-    if found is not None:
-        yield found
+    return blocks.curve(
+        "Mean figure by number of labelled sentences",
+        "labelled sentences",
+        "mean figure (%)",
+        Record.joined(whole),
+        lambda cell: float(cell.at["size"] or 0),
+        {row: row for row in MAIN},
+        FIGURE,
+    )
 
 
 def claims(record: Record) -> list[Claim]:
@@ -282,20 +235,6 @@ def claims(record: Record) -> list[Claim]:
             text = f"{base}: no pair of a set and an N is significantly below its {name} base"
             found.append(Claim(f"(ours) {text}", not low, figures or f"none of {len(cells)}"))
     return found
-
-
-def _facts(options: Options, record: Record) -> Facts:
-    return Facts(
-        "The run",
-        (
-            ("corpus", options.corpus),
-            ("tested on", "dev sentences" if options.dev else "test sentences"),
-            ("sets", "; ".join(_about(own) for own in record.by("set").values())),
-            ("sizes", ", ".join(map(str, options.sizes))),
-            ("starting points", str(options.starts)),
-            ("seed", str(options.seed)),
-        ),
-    )
 
 
 def _about(record: Record) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats
+from lcons_core._types import Floats
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.suite._answers import FIGURE
 from lcons_tasks.stats import DRAWS, Interval, drawn_weights, f1

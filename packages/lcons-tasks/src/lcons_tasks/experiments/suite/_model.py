@@ -15,26 +15,28 @@ for the idea. Each row of a sample is a stage, kept by content.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core import WORD, Ints, Recipe
-from lcons_decode import ChainBatch, ChainConstraints, Hard
-from lcons_decode.chains import constrained_ids, marginals_batch, viterbi_ids
-from lcons_tasks.data import Sentence, hash_sentences
+from lcons_core import Recipe
+from lcons_core._instance import WORD
+from lcons_core._types import Ints
+from lcons_decode import ChainBatch, ChainConstraints, Hard, constrained_ids
+from lcons_decode.chains._marginals import marginals_batch
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._settings import PARTS, FitSettings
 from lcons_tasks.models import Tagger
 
 if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._jobs import Tell
     from lcons_tasks.experiments.engine._kept import Stages
 
 PLAIN, TUNED, ALL = "plain", "tuned", "all"
@@ -68,7 +70,7 @@ class Answer:
     facts: dict[str, Any]
 
 
-def answer(row: str, given: Given, kept: Stages, tell: Tell) -> Answer:
+def answer(row: str, given: Given, kept: Stages) -> Answer:
     """The answer of a row, computed now or read from its stage."""
     inputs: dict[str, Any] = {
         "row": row,
@@ -79,26 +81,11 @@ def answer(row: str, given: Given, kept: Stages, tell: Tell) -> Answer:
         "seed": given.seed,
     }
 
-    def make(folder: Path) -> None:
-        facts: dict[str, Any] = {}
-        if row in _OWN:
-            labels = _OWN[row](given)
-        else:
-            labels, facts = _fitted(row, given, tell)
-        known = sorted({label for y in labels for label in y})
-        number = {label: i for i, label in enumerate(known)}
-        ids = np.array([number[label] for y in labels for label in y], dtype=np.int16)
-        np.savez_compressed(folder / "answer.npz", ids=ids)
-        text = json.dumps({"labels": known, "facts": facts}, ensure_ascii=False)
-        (folder / "answer.json").write_text(text, encoding="utf-8")
+    return kept.keep("suite", inputs, partial(_answer, row, given))
 
-    def read(folder: Path) -> Answer:
-        data = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
-        with np.load(folder / "answer.npz", allow_pickle=False) as arrays:
-            ids = arrays["ids"].astype(np.int64)
-        return Answer(_cut(ids, data["labels"], _offsets(given.words)), data["facts"])
 
-    return kept.keep("suite", inputs, make, read)
+def _answer(row: str, given: Given) -> Answer:
+    return Answer(_OWN[row](given), {}) if row in _OWN else _fitted(row, given)
 
 
 def settings_of(row: str, base: str, seed: int) -> FitSettings:
@@ -110,17 +97,14 @@ def settings_of(row: str, base: str, seed: int) -> FitSettings:
     return replace(FitSettings.plain(base, seed), parts=(row,))
 
 
-def _fitted(row: str, given: Given, tell: Tell) -> tuple[Labels, dict[str, Any]]:
-    def progress(what: str, done: int, total: int) -> None:
-        tell(min(done / total, 0.99), f"{row}: {what}")
-
-    found = fit(given.labelled, given.texts, settings_of(row, given.base, given.seed), progress=progress)
+def _fitted(row: str, given: Given) -> Answer:
+    found = fit(given.labelled, given.texts, settings_of(row, given.base, given.seed))
     facts = {
         "jackknife": {"base": found.base, "fitted": found.figure},
         "chosen": dict(found.chosen),
         "parts": [one.part for one in found.contributions],
     }
-    return tuple(tuple(one.y) for one in found.tag(given.words)), facts
+    return Answer(tuple(tuple(one.y) for one in found.tag(given.words)), facts)
 
 
 def _trained(given: Given, more: Sequence[Sentence] = ()) -> tuple[Base, Tagger]:
@@ -176,10 +160,6 @@ _OWN: dict[str, Callable[[Given], Labels]] = {
 def _cut(ids: Ints, names: Sequence[str], offsets: Ints) -> Labels:
     found = [names[i] for i in ids.tolist()]
     return tuple(tuple(found[a:b]) for a, b in pairwise(offsets.tolist()))
-
-
-def _offsets(words: Texts) -> Ints:
-    return np.cumsum([0, *map(len, words)])
 
 
 def _hash(texts: Texts) -> str:

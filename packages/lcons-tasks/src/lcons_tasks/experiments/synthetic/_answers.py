@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats
-from lcons_decode.kernels import Ints
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_core._types import Floats
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet
@@ -36,36 +35,33 @@ LEARNED = "learned constraints"
 _UNITS = 1_000_000
 
 
-def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
+def answers(cell: Cell, kept: Stages) -> Record:
     """The cell's record, computed now or read from its stage."""
+    return kept.keep("synthetic", {"cell": asdict(cell)}, partial(_answers, cell, kept))
 
-    def make(folder: Path) -> None:
-        programs = instance(cell, kept)
-        learned, told = constraint(cell, kept, lambda share, what: tell(0.8 * share, what))
-        tell(0.8, "solving the test programs")
-        network = network_of(learned)
-        measured, found = network_figures(
-            network, programs, tell=lambda share, what: tell(0.8 + 0.2 * share, what)
-        )
-        without = baselines(programs)
-        facts = {
-            "configuration": first_network(cell, kept).configuration,
-            "recovery": recovery(network, programs),
-            "constraints": len(programs.A),
-            "distinct optima": len(flip_examples(programs.train).positives),
-            "programs": {
-                "variables": cell.recipe.variables,
-                "training": len(programs.train),
-                "test": len(programs.test),
-            },
-            **told,
-        }
-        rows = {LEARNED: measured, **{name: figures for name, (figures, _) in without.items()}}
-        points = {LEARNED: found.points, **{name: points for name, (_, points) in without.items()}}
-        counts = {name: {BITS: _right_bits(one, programs)} for name, one in points.items()}
-        _record(cell, programs, rows, facts, counts).save(folder)
 
-    return kept.keep("synthetic", {"cell": asdict(cell)}, make, Record.load)
+def _answers(cell: Cell, kept: Stages) -> Record:
+    programs = instance(cell, kept)
+    learned, rounds = constraint(cell, kept)
+    network = network_of(learned)
+    measured, found = network_figures(network, programs)
+    without = baselines(programs)
+    facts = {
+        "configuration": first_network(cell, kept).configuration,
+        "recovery": recovery(network, programs),
+        "constraints": len(programs.A),
+        "distinct optima": len(flip_examples(programs.train).positives),
+        "programs": {
+            "variables": cell.recipe.variables,
+            "training": len(programs.train),
+            "test": len(programs.test),
+        },
+        **rounds,
+    }
+    rows = {LEARNED: measured, **{name: figures for name, (figures, _) in without.items()}}
+    points = {LEARNED: found.points, **{name: points for name, (_, points) in without.items()}}
+    counts = {name: {BITS: _right_bits(one, programs)} for name, one in points.items()}
+    return _record(cell, programs, rows, facts, counts)
 
 
 def _record(

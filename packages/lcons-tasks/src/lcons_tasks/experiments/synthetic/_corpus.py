@@ -26,16 +26,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import DamagedFile, Floats, InvalidInput, LconsError, frozen
+from lcons_core import InvalidInput, LconsError
+from lcons_core._arithmetic import frozen
+from lcons_core._types import Floats
 from lcons_decode import Status
 from lcons_decode.ilp import Program, Row, Sense, Variable, solve
-from lcons_tasks.experiments.engine._jobs import Tell
 
 
 @dataclass(frozen=True)
@@ -129,16 +129,13 @@ def draw(seed: int, recipe: ProgramFamily) -> tuple[Floats, Floats, Floats, Floa
     return A, b, planted, (sizes * signs).astype(np.float64)
 
 
-def generate(seed: int, recipe: ProgramFamily | None = None, tell: Tell | None = None) -> ProgramSet:
+def generate(seed: int, recipe: ProgramFamily | None = None) -> ProgramSet:
     """The set of a seed, with every program solved to proven optimality."""
     recipe = recipe or ProgramFamily()
     A, b, planted, costs = draw(seed, recipe)
-    optima = []
-    for i, c in enumerate(costs):
-        optima.append(optimum(c, A, b))
-        if tell is not None:
-            tell((i + 1) / len(costs), f"program {i + 1} of {len(costs)}")
-    return _assembled(seed, recipe, A, b, planted, costs, np.array(optima))
+    programs = Programs(costs, np.array([optimum(c, A, b) for c in costs]))
+    train, test = programs.take(slice(0, recipe.training)), programs.take(slice(recipe.training, None))
+    return ProgramSet(seed, recipe, frozen(A), frozen(b), frozen(planted), train, test)
 
 
 def optimum(c: Floats, A: Floats, b: Floats) -> Floats:
@@ -160,40 +157,3 @@ def optimum(c: Floats, A: Floats, b: Floats) -> Floats:
             " seed."
         )
     return np.array([answer.values[j] for j in range(len(c))])
-
-
-def save_programs(programs: ProgramSet, path: Path) -> None:
-    """Writes a set as arrays."""
-    np.savez_compressed(
-        path,
-        seed=np.int64(programs.seed),
-        A=programs.A,
-        b=programs.b,
-        planted=programs.planted,
-        costs=np.concatenate([programs.train.costs, programs.test.costs]),
-        optima=np.concatenate([programs.train.optima, programs.test.optima]),
-    )
-
-
-def load_programs(path: Path, recipe: ProgramFamily) -> ProgramSet:
-    """The set that `save_programs` wrote for this recipe."""
-    try:
-        with np.load(path, allow_pickle=False) as found:
-            arrays = [found[name] for name in ("A", "b", "planted", "costs", "optima")]
-            return _assembled(int(found["seed"]), recipe, *arrays)
-    except (KeyError, OSError, ValueError) as error:
-        raise DamagedFile(f"{str(path)!r} is not a set of programs ({error}); generate it again.") from error
-
-
-def _assembled(
-    seed: int, recipe: ProgramFamily, A: Floats, b: Floats, planted: Floats, costs: Floats, optima: Floats
-) -> ProgramSet:
-    d, m, n = recipe.variables, recipe.constraints, recipe.programs
-    shapes = [array.shape for array in (A, b, planted, costs, optima)]
-    if shapes != [(m, d), (m,), (d,), (n, d), (n, d)]:
-        raise InvalidInput(
-            f"the arrays of a set need shapes that fit its recipe: got {shapes}; generate the set again."
-        )
-    everything = Programs(costs, optima)
-    train, test = everything.take(slice(0, recipe.training)), everything.take(slice(recipe.training, None))
-    return ProgramSet(seed, recipe, frozen(A), frozen(b), frozen(planted), train, test)

@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Network, RectifierNetwork, to_inequalities
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_core import RectifierNetwork, to_inequalities
+from lcons_core._network import Network
+from lcons_core._types import Floats
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet
 from lcons_tasks.experiments.synthetic._model import Predicted, flip_examples, predict, unconstrained
 
@@ -71,13 +72,11 @@ def rows_that_hold(network: Network, points: Floats, seed: int = 0) -> float:
     return float((1.0 - network.activations(points) @ subsets.T >= 0).mean())
 
 
-def network_figures(
-    network: RectifierNetwork, programs: ProgramSet, tell: Tell | None = None
-) -> tuple[dict[str, float], Predicted]:
+def network_figures(network: RectifierNetwork, programs: ProgramSet) -> tuple[dict[str, float], Predicted]:
     """All figures of a network, and its solutions of the test programs."""
     gold = programs.test.optima
     held_out = flip_examples(programs.test).accuracy(network)
-    found = predict(network, programs.test.costs, tell=tell)
+    found = predict(network, programs.test.costs)
     figures = {
         **flip_examples(programs.train).accuracy(network),
         **{name.replace("network", "held-out", 1): value for name, value in held_out.items()},

@@ -32,20 +32,21 @@ import numpy as np
 
 from lcons_core import (
     FeatureSpace,
-    Floats,
-    Form,
     LabelledExamples,
     LconsError,
-    Network,
     Recipe,
     RectifierNetwork,
     binary,
     round_dyadic,
 )
-from lcons_core.learn import GRID
+from lcons_core._network import Network
+from lcons_core._theorem import Form
+from lcons_core._types import Floats
+from lcons_core.learn._estimator import GRID
 from lcons_decode import Status
-from lcons_decode.ilp import Assignment, Program, Variable, ground_columns, solve
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_decode.ilp import Program, Variable, solve
+from lcons_decode.ilp._ground import ground_columns
+from lcons_decode.ilp._solve import Assignment
 from lcons_tasks.experiments.synthetic._corpus import Programs
 
 _CENTRE = 64.0
@@ -129,7 +130,6 @@ def predict(
     costs: Floats,
     *,
     form: Form | str = Form.LIFTED,
-    tell: Tell | None = None,
 ) -> Predicted:
     """The best point of each program among those that the network accepts."""
     points, infeasible = [], []
@@ -143,8 +143,6 @@ def predict(
                 f"expected a solution of program {i}, found {found.status}; use fewer hidden units."
             )
         points.append([found.values[j] for j in range(len(c))])
-        if tell is not None:
-            tell((i + 1) / len(costs), f"program {i + 1} of {len(costs)}")
     return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
 
 

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Recipe, RectifierNetwork
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_core import Recipe, RectifierNetwork
+from lcons_core._types import Floats
 from lcons_tasks.experiments.synthetic._corpus import Programs
 from lcons_tasks.experiments.synthetic._model import (
     FIXED,
@@ -84,7 +84,6 @@ def run_rounds(
     K: int,
     settings: RoundSettings | None = None,
     seed: int = 0,
-    tell: Tell | None = None,
     first: Learned | None = None,
 ) -> Rounds:
     """Rounds up to a fixpoint or the budget; the first network is learned from the flips, or given as
@@ -94,8 +93,6 @@ def run_rounds(
     history: list[Round] = []
     best: tuple[int, int, RectifierNetwork] | None = None
     for number in range(settings.rounds):
-        if tell is not None:
-            tell(number / settings.rounds, f"round {number + 1}")
         learned = first if first is not None and not number else None
         network = (learned or learn(examples, K, settings.learning, seed + number)).network
         found = predict(network, programs.costs)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from lcons_core import WORD
-from lcons_core.features import shape
+from lcons_core._instance import WORD
+from lcons_core.features._ngrams import shape
 from lcons_tasks.data.text._clues import clue
 from lcons_tasks.models.phi._slots import Slot
 from lcons_tasks.models.phi._tokens import Columns

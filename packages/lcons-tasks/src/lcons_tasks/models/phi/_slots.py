@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lcons_core import CodedColumn
-from lcons_decode.kernels import Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.models.phi._tokens import Columns
 
 

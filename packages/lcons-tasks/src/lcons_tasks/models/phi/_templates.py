@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lcons_core import WORD, InvalidInput
+from lcons_core import InvalidInput
+from lcons_core._instance import WORD
 from lcons_tasks.models.phi._references import reference_attributes, reference_keys
 from lcons_tasks.models.phi._slots import Slot, slot_keys
 from lcons_tasks.models.phi._text import text_features, text_slots

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lcons_core import WORD
+from lcons_core._instance import WORD
 from lcons_tasks.models.phi._slots import Slot, slot_keys
 from lcons_tasks.models.phi._tokens import Columns, shape
 

@@ -1,0 +1,115 @@
+"""What the spaCy components of lcons share: docs in batches, sentences, and bytes without pickle.
+
+A component writes and reads a folder (`to_disk`, `from_disk`); its bytes are that folder as a zip archive, in
+which the same component gives the same bytes.
+"""
+
+# No postponed annotations here: spaCy reads the annotations to check configurations.
+import io
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from spacy.language import Language
+from spacy.pipeline import Pipe, Sentencizer
+from spacy.tokens import Doc, Token
+
+_LONGEST_AGO = (1980, 1, 1, 0, 0, 0)
+_MEMBER = re.compile(r"(constraints/)?[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+
+
+class Component(Pipe):
+    """A component that annotates batches of docs by the files that it reads on first use."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._sentencizer = Sentencizer()
+
+    def annotate(self, docs: Sequence[Doc]) -> None:
+        """Annotates the docs."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raises an error if what the component reads is missing or wrong."""
+        raise NotImplementedError
+
+    def to_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> None:
+        """Writes all that the component needs into a folder."""
+        raise NotImplementedError
+
+    def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> Self:
+        """Reads what `to_disk` wrote."""
+        raise NotImplementedError
+
+    def __call__(self, doc: Doc) -> Doc:
+        """The annotated doc."""
+        self.annotate([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """The annotated docs, in batches."""
+        docs = iter(stream)
+        while batch := list(islice(docs, batch_size)):
+            try:
+                self.annotate(batch)
+            except Exception as error:  # the error handler of the pipeline decides
+                self.get_error_handler()(self.name, self, batch, error)
+            else:
+                yield from batch
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Any]], *, nlp: Language | None = None, **settings: Any
+    ) -> None:
+        """Reads the files, so that a wrong one is an error at once."""
+        self.check()
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The folder of `to_disk` as a zip archive."""
+        content = io.BytesIO()
+        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(content, "w") as archive:
+            root = Path(folder) / "component"
+            self.to_disk(root)
+            for path in sorted(root.rglob("*.*")):
+                member = zipfile.ZipInfo(path.relative_to(root).as_posix(), _LONGEST_AGO)
+                archive.writestr(member, path.read_bytes())
+        return content.getvalue()
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        """Reads the bytes that `to_bytes` returned."""
+        from lcons_core import DamagedFile
+
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                with zipfile.ZipFile(io.BytesIO(bytes_data)) as archive:
+                    for member in archive.namelist():
+                        if not _MEMBER.fullmatch(member):
+                            raise ValueError(f"the member {member!r:.60} does not belong to it")
+                        target = Path(folder) / member
+                        target.parent.mkdir(exist_ok=True)
+                        target.write_bytes(archive.read(member))
+            except (zipfile.BadZipFile, ValueError, EOFError, RuntimeError) as error:
+                raise DamagedFile(f"these are not the bytes of {self.name!r}: {error}.") from None
+            return self.from_disk(folder)
+
+    def sentences(self, doc: Doc) -> Iterator[list[Token]]:
+        """The tokens that are not white space, one list per sentence, none empty: the sentences of the doc,
+        or those that `lcons tag` finds in raw text."""
+        from lcons_tasks.data.text._tokens import BLANK_LINE
+
+        known = doc.has_annotation("SENT_START")
+        guesses = [t.is_sent_start for t in doc] if known else self._sentencizer.predict([doc])[0]
+        sentence: list[Token] = []
+        for token, starts in zip(doc, guesses, strict=True):
+            ends = starts or (not known and token.is_space and BLANK_LINE.search(token.text))
+            if ends and sentence:
+                yield sentence
+                sentence = []
+            if not token.is_space:
+                sentence.append(token)
+        if sentence:
+            yield sentence
