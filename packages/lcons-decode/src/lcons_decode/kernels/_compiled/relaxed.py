@@ -52,10 +52,9 @@ def short_counts(step, lists, counts):
 @inlined
 def defaults(t, emission, start, arcs, V, m, longest, shorter, short, after, rest, count, suffix, choice):
     """The default of the states at step t, by their newer labels u, from `after` and `rest`, the counts and
-    scores at the next step; copied to all states."""
-    S, L = count.shape[0], V - 1
-    U = S // V if m > 1 else V
-    for u in range(U):
+    scores at the next step."""
+    L = V - 1
+    for u in range(V ** max(m - 1, 1)):
         fewest, best, label, before = 0, -np.inf, 0, u % V
         if (before == L) == (t == 0):  # before the first label, there is padding
             first = u * V if m > 1 else 0
@@ -65,8 +64,6 @@ def defaults(t, emission, start, arcs, V, m, longest, shorter, short, after, res
                 if precedes(total, value, d, fewest, best, label):
                     fewest, best, label = total, value, d
         count[u], suffix[u], choice[u] = fewest, best, label
-    for state in range(U, S):
-        count[state], suffix[state], choice[state] = count[state - U], suffix[state - U], choice[state - U]
 
 
 @kernel
@@ -75,7 +72,7 @@ def fewest_broken(emission, chain, step, lists, y):
     (broken, score)."""
     T, L = emission.shape
     V, m = lists.V, lists.m
-    S = V**m
+    S, U = V**m, V ** max(m - 1, 1)
     arcs, start, sizes, rows = chain.arcs, chain.start, lists.sizes, lists.rows
     heads, states, firsts, labels = (
         lists.groups.rows,
@@ -94,21 +91,24 @@ def fewest_broken(emission, chain, step, lists, y):
         longest, shorter = short_counts(step + t, lists, short)
         pick = choice[t]
         defaults(t, emission, start, arcs, V, m, longest, shorter, short, after, rest, count, suffix, pick)
+        for u in range(U, S, U):
+            count[u : u + U], suffix[u : u + U], pick[u : u + U] = count[:U], suffix[:U], pick[:U]
         for c in range(rows.shape[0]):
             row = rows[c, step + t]
             for g in range(heads[row], heads[row + 1] if row >= 0 and sizes[c] > m else heads[row]):
                 state = np.int64(states[g])
-                if (state % V == L) != (t == 0):
+                before, newer = state % V, state % (S // V) * V
+                if (before == L) != (t == 0):
                     continue
                 for k in range(firsts[g], firsts[g + 1]):
                     d = np.int64(labels[k])
-                    onward = (state * V + d) % S
+                    onward = newer + d
                     total = after[onward]
                     if longest > 1:
                         total += broken(state * V + d, step + t, lists)
                     elif shorter:
                         total += short[onward]
-                    value = (start[d] if t == 0 else arcs[state % V, d]) + (emission[t, d] + rest[onward])
+                    value = (start[d] if t == 0 else arcs[before, d]) + (emission[t, d] + rest[onward])
                     if precedes(total, value, d, count[state], suffix[state], pick[state]):
                         count[state], suffix[state], pick[state] = total, value, d
     state = S - 1

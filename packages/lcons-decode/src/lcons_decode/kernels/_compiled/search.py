@@ -18,7 +18,7 @@ import numpy as np
 
 from lcons_decode.kernels._arrays import How
 from lcons_decode.kernels._compiled.jit import inlined, kernel
-from lcons_decode.kernels._compiled.lists import locate, outside
+from lcons_decode.kernels._compiled.lists import count_broken, locate, outside
 from lcons_decode.kernels._compiled.penalties import (
     ROUNDING,
     add_contexts,
@@ -29,7 +29,7 @@ from lcons_decode.kernels._compiled.penalties import (
     total_penalty,
 )
 from lcons_decode.kernels._compiled.relaxed import fewest_broken, precedes
-from lcons_decode.kernels._compiled.viterbi import chain_score, step_back
+from lcons_decode.kernels._compiled.viterbi import chain_score, read_off, step_back, suffixes
 
 NEAR = 3.0  # the first threshold is this far below the upper bound
 WIDER, FAR = 3.0, 9.0  # under hard constraints, then 3 times as far, until it is this far
@@ -354,6 +354,10 @@ def decode_sequence(emission, chain, step, lists, units, size, y):
     """Writes the best labelling into y; returns (score, how). size: of transitions, for their rounding."""
     T, L = emission.shape
     hard, soft = lists.rows.shape[0] > 0, units.rows.shape[0] > 0
+    if not soft:
+        score = read_off(suffixes(emission, chain), chain, y)
+        if score > -np.inf and count_broken(y, step, lists) == 0:
+            return score, How.SATISFIED
     left = prefix_bounds(emission, step, units)
     bound = likely_labels(left, chain, step, units, y)
     if bound == -np.inf:
