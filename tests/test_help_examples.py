@@ -170,7 +170,7 @@ def test_the_example_of_an_experiment_reaches_it(task, tmp_path, monkeypatch):
         raise Reached(experiment, options)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lcons_tasks.experiments.engine.run", begin)
+    monkeypatch.setattr("lcons_tasks.experiments.engine._run.run", begin)
     (line,) = example(f"run {task}")
     done = CliRunner().invoke(main, shlex.split(line)[1:])
     assert isinstance(done.exception, Reached), done.output

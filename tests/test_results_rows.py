@@ -18,7 +18,6 @@ from lcons_tasks.experiments.citation import _constraints as citation
 from lcons_tasks.experiments.engine._blocks import chosen_second
 from lcons_tasks.experiments.engine._rows import CHOSEN
 from lcons_tasks.experiments.entity_relation import _answers as er
-from lcons_tasks.experiments.synthetic._experiment import network_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [page for page in sorted(ROOT.glob("docs/results/*.md")) if page.name != "protocol.md"]
@@ -68,7 +67,7 @@ def rows_of_small_run(task: str, options, head: str) -> set[str]:
     rows = {cell for own, cells in found if own == head for cell in cells}
     if task == "er":
         return rows | {er.SOME}
-    return rows | {network_name(K, rounds) for K in options.hidden for rounds in (0, options.rounds)}
+    return rows | {f"K = {K}" for K in options.hidden}
 
 
 def wrong_rows(command: str, table: str, old: bool = False) -> list[str]:

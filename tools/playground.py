@@ -2,7 +2,6 @@
 
 ./tools/venv python tools/playground.py          learn all of them (about 20 s) and write both files
 ./tools/venv python tools/playground.py --page   only write the page again, from networks.json and the parts
-./tools/venv python tools/playground.py --check  exit with 1 if one of the two files is not up to date
 
 Three examples: pairs that the reader ticks, bigrams of IOB2 labels, and two real columns. Weights are written
 as integers times 2^-shift, so the page and lcons_core read the same numbers. A set of ticks is a 3 x 4 table
@@ -21,7 +20,6 @@ import itertools
 import json
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -258,28 +256,13 @@ def page_text(networks: str) -> str:
     return page
 
 
-def stale(relearn: bool = True) -> Iterator[Path]:
-    """The files that are not up to date."""
-    kept = NETWORKS.read_text(encoding="utf-8") if NETWORKS.is_file() else ""
-    if relearn and kept != networks_text():
-        yield NETWORKS
-    if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page_text(kept):
-        yield PAGE
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        old = list(stale())
-        for path in old:
-            print(f"{path.relative_to(ROOT)} is not up to date; run tools/playground.py", file=sys.stderr)
-        return int(bool(old))
+def main(arguments: list[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     if arguments != ["--page"]:
         NETWORKS.write_text(networks_text(), encoding="utf-8")
     PAGE.write_text(page_text(NETWORKS.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"written to {PAGE.relative_to(ROOT)}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -103,9 +103,8 @@ def filled(page: str, content: Callable[[re.Match[str]], str]) -> str:
     )
 
 
-def fill(run: Path, page: Path, label: str | None, before: str = "") -> list[str]:
-    """Writes tables, curves and command of a run into a page; returns what was filled. `before` is put before
-    the command, such as an environment variable."""
+def fill(run: Path, page: Path, label: str | None) -> list[str]:
+    """Writes tables, curves and command of a run into a page; returns what was filled."""
     found, done = tables((run / "report.md").read_text(encoding="utf-8")), []
     curves = {
         TITLE.search(path.read_text(encoding="utf-8"))[1]: path.name  # type: ignore[index]
@@ -119,8 +118,8 @@ def fill(run: Path, page: Path, label: str | None, before: str = "") -> list[str
         if at["kind"] == "table":
             return named(at["name"], found)
         if at["kind"] == "command":
-            made = command(json.loads((run / "results.json").read_text(encoding="utf-8")))
-            return f"```sh\n{before}{' ' * bool(before)}{made}\n```"
+            results = json.loads((run / "results.json").read_text(encoding="utf-8"))
+            return f"```sh\n{command(results)}\n```"
         curve = named(at["name"], curves)
         more = curve.removeprefix("curve")
         picture = page.with_name(f"{page.stem}{f'-{label}' if label else ''}{more}")
@@ -139,12 +138,11 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the folder that a run wrote")
     parser.add_argument("page", type=Path, nargs="?", help="a page such as docs/results/chunking.md")
     parser.add_argument("--run", dest="label", help="only the markers that name this run")
-    parser.add_argument("--before", default="", help="put before the command, such as LCONS_VECTORS=none")
     given = parser.parse_args()
     if given.page is None:
         print("\n".join(tables((given.run / "report.md").read_text(encoding="utf-8"))))
         return
-    done = fill(given.run, given.page, given.label, given.before)
+    done = fill(given.run, given.page, given.label)
     print("\n".join(done))
     if not done:
         sys.exit(

@@ -34,10 +34,10 @@ RUNS: dict[str, dict[str, Any]] = {
         "shares": (0.2,),
         "sizes": (20,),
         "noise": (0.1,),
-        "grid": (0.03125,),
+        "C": 0.03125,
         "passes": 1,
     },
-    "synthetic": {"seeds": (1,), "hidden": (2, 3), "guided": (3,), "rounds": 2},
+    "synthetic": {"seeds": (1,), "hidden": (2, 3)},
 }
 
 # What tells the cells of a run from each other.
@@ -45,7 +45,7 @@ CELL = {
     "chunking": ("base", "subset", "ratio", "seed"),
     "citation": ("base", "seed", "size"),
     "er": ("split", "share"),
-    "synthetic": ("seed", "hidden", "rounds at most"),
+    "synthetic": ("seed", "hidden"),
 }
 # Cells with these coordinates are new since 0.1.0.
 NEW = {"er": ("size", "noise")}
@@ -71,8 +71,8 @@ def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
 
 
 def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:
+    from lcons_tasks.experiments.synthetic._answers import Cell
     from lcons_tasks.experiments.synthetic._corpus import ProgramFamily
-    from lcons_tasks.experiments.synthetic._networks import Cell
 
     tiny = ProgramFamily(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
@@ -159,8 +159,7 @@ def _synthetic_cell(cell: dict[str, Any]) -> dict[str, Any]:
     for key in ("name", "programs"):
         facts.pop(key)
     learned = rows.pop("learned constraints")
-    named = {"seed": at["seed"], "hidden": at["hidden"], "rounds at most": at["rounds"]}
-    return {**facts, **named, **learned, "baselines": rows}
+    return {**facts, "seed": at["seed"], "hidden": at["hidden"], **learned, "baselines": rows}
 
 
 def _labelling_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -46,12 +46,6 @@ class Run:
     other: int  # SOS and general constraints
 
 
-def problem(K: int, seed: int) -> tuple[RectifierNetwork, Any]:
-    """A network and gains."""
-    program, network = instance(K, seed)
-    return network, np.array([variable.objective for variable in program.variables.values()])
-
-
 def sequential(network: RectifierNetwork) -> Any:
     """The margin of the network as a torch module of doubles."""
     import torch
@@ -134,7 +128,7 @@ def main() -> int:
     ENVIRONMENT.append(gurobipy.Env(params={"OutputFlag": 0, "Threads": 1}))
     met = True
     for K in SIZES:
-        problems = [problem(K, seed) for seed in range(instances)]
+        problems = [instance(K, seed) for seed in range(instances)]
         for name, (solve, peers) in SOLVERS.items():
             runs: dict[str, list[Run]] = {form: [] for form in ["rows", "lifted", *peers]}
             for network, gain in problems:

@@ -233,10 +233,8 @@ def test_scores_that_fit_too_well_are_warned_of(folder):
 def test_scores_of_other_sentences_are_an_error(folder):
     (folder / "other.conll").write_text(conll(TRAIN[::-1]))
     (folder / "fewer.conll").write_text(conll(TRAIN[1:]))
-    for file, expected in (("other.conll", "in the same order"), ("fewer.conll", "found 32 sequences")):
-        done = lcons("fit", file, "--scores", "scores.npz", "-o", "chosen", "-q")
-        assert done.exit_code == 2
-        assert expected in done.stderr
+    for file in ("other.conll", "fewer.conll"):
+        assert lcons("fit", file, "--scores", "scores.npz", "-o", "chosen", "-q").exit_code == 2
     done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "--plain")
     assert done.exit_code == 2
     assert "use --scores, or" in done.stderr

@@ -149,7 +149,7 @@ def test_a_citation_run_that_cannot_be_is_refused_in_one_sentence(cache, options
     assert not (cache / "run").exists()
 
 
-ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--jobs", "1"]
+ER = ["run", "er", "--corpus", "bundled", "--split", "1", "--jobs", "1"]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,6 @@ ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--jo
         (["--corpus", "conll04"], "lcons data fetch conll04"),
         (["--split", "spert"], "a seed, such as 1"),
         (["--size", "0"], "x>=1"),
-        (["-C", "0"], "above 0"),
     ],
 )
 def test_an_er_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
@@ -171,8 +170,8 @@ def test_an_er_run_that_cannot_be_is_refused_in_one_sentence(cache, options, wor
 
 def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypatch):
     """A tiny recipe; the command is what is looked at."""
+    from lcons_tasks.experiments.synthetic._answers import Cell
     from lcons_tasks.experiments.synthetic._corpus import ProgramFamily
-    from lcons_tasks.experiments.synthetic._networks import Cell
 
     tiny = ProgramFamily(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
@@ -187,8 +186,6 @@ def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypa
         "1",
         "-K",
         "2",
-        "--rounds",
-        "0",
         "--jobs",
         "1",
         "--out",

@@ -77,9 +77,6 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "why": lambda given: core.why(given, dict.fromkeys(NAMES, "A"), space=SPACE),
     "completions": lambda given: completions(given, {NAMES[0]: "A"}, space=SPACE),
     "check_theorem1": check_theorem1,
-    "compile_masks, as points": lambda given: (
-        core.compile_masks(LearnedConstraint(NETWORK, SPACE, FEATURE), given).masks().tolist()
-    ),
     "LearnedConstraint": lambda given: LearnedConstraint(given, SPACE).network,
 }
 
@@ -121,8 +118,6 @@ def test_forms_that_need_names_take_constraints_and_say_so_otherwise(
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("form", [*FORMS, *CONSTRAINT_FORMS])
 def test_other_inputs_raise_one_sentence_that_names_what_was_found(form: str, wrong: str) -> None:
-    if (form, wrong) == ("compile_masks, as points", "none"):
-        pytest.skip("None is the network of the constraint")
     with pytest.raises(InvalidInput):
         {**FORMS, **CONSTRAINT_FORMS}[form](WRONG[wrong])
 

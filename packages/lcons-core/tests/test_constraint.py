@@ -10,13 +10,15 @@ from lcons_core import (
     InvalidInput,
     LearnedConstraint,
     RectifierNetwork,
+    Rules,
     Unsupported,
     binary,
     count,
     one_hot,
+    why,
 )
 from lcons_core._network import Conjunction
-from lcons_core.features import NgramLabels, Scope
+from lcons_core.features import NgramLabels, Scope, Tuples
 from lcons_core.testing import check_theorem1, constraints, networks, structures
 
 LABELS = NgramLabels(("A", "B"), n=2)
@@ -157,3 +159,24 @@ def test_equal_networks_have_equal_hashes_whatever_the_sign_of_their_zeros():
     plus, minus = RectifierNetwork([[0.0]], [1.0]), RectifierNetwork([[-0.0]], [1.0])
     assert plus == minus
     assert len({plus, minus}) == 1
+
+
+LOCATION_KILL = {"source": "Location", "relation": "Kill"}
+
+
+@pytest.mark.parametrize("point", [("Location", "Kill"), ["Location", "Kill"], LOCATION_KILL])
+def test_a_point_is_named_by_a_mapping_or_by_its_values_in_order(point):
+    feature = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
+    rules = Rules(feature.space, [LOCATION_KILL])
+    constraint = LearnedConstraint(rules.network(), feature.space, feature)
+    assert why(constraint, point).forbidden
+    assert not constraint.satisfied([("Person", "Kill"), point])
+    if not isinstance(point, list):
+        assert not constraint.satisfied(point)
+    with pytest.raises(InvalidInput):
+        why(constraint, ("Location",))
+
+
+def test_a_constraint_is_loaded_as_it_was_saved(tmp_path):
+    BIGRAMS.save(tmp_path / "bigrams.json")
+    assert LearnedConstraint.load(tmp_path / "bigrams.json") == BIGRAMS

@@ -16,7 +16,6 @@ from lcons_core import (
     TooLarge,
     Unsupported,
     compile_masks,
-    to_inequalities,
 )
 from lcons_core._masks import MAX_CELLS
 from lcons_core._network import Conjunction
@@ -60,16 +59,6 @@ def test_a_mask_holds_exactly_where_the_network_accepts(constraint):
             possible = bool(space.possible(point)[0])
             accepted = constraint.accepts(space.vectors(point)[0])
             assert mask[labels] == (possible and accepted)
-
-
-@given(constraints())
-def test_masks_from_rows_equal_masks_from_the_network(constraint):
-    if any(part.exponent > 20 for part in constraint.network.parts):
-        return
-    rows = to_inequalities(constraint.network)
-    contexts = np.zeros((1, compile_masks(constraint).context_axes), dtype=np.int64)
-    by_rows = compile_masks(constraint, rows).masks(contexts)
-    assert np.array_equal(by_rows, compile_masks(constraint).masks(contexts))
 
 
 @given(constraints(), st.lists(st.sampled_from(LABELS), max_size=5), st.data())

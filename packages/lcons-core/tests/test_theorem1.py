@@ -255,3 +255,9 @@ def test_location_kill_sums_to_minus_4_42():
     psi = SOURCE_RELATION.vector(source="Location", relation="Kill")
     assert round(float(rows.values(psi)[0]), 2) == -4.42
     assert not rows.holds(psi)
+
+
+def test_a_threshold_network_has_rows_whose_sums_exceed_the_largest_weight():
+    network = RectifierNetwork(np.full((3, 1), 2.0**200), [0.0, 0.0, 0.0])
+    threshold = to_inequalities(network).to_threshold_network()
+    assert [threshold.accepts([x]) for x in (0.0, 1.0)] == [True, False]

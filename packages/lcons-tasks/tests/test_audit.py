@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput
-from lcons_tasks.audit import Finding, audit, audit_document, finding_lines
+from lcons_tasks.audit import Finding, audit
 from lcons_tasks.audit._audit import _ranked
+from lcons_tasks.audit._outputs import audit_document, finding_lines
 from lcons_tasks.audit._rules import KEYS, WordRules
 from lcons_tasks.data import Sentence
 from lcons_tasks.report import to_html, to_markdown

@@ -73,7 +73,7 @@ def audit(
       lcons audit train.conll --page audit.html
     """
     from lcons_tasks.audit import audit as audited
-    from lcons_tasks.audit import audit_document, finding_lines
+    from lcons_tasks.audit._outputs import audit_document, finding_lines
     from lcons_tasks.report import to_html
 
     say: Say = say_nothing if quiet else say_on_stderr

@@ -38,9 +38,8 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
         return
     for corpus in described:
         click.secho(corpus["name"], bold=True)
-        click.echo(f"  what     {corpus['what']}")
-        click.echo(f"  licence  {corpus['licence']}")
-        click.echo(f"  where    {corpus['found'] or 'not here: lcons data fetch ' + corpus['name']}")
+        where = corpus["found"] or f"not here: lcons data fetch {corpus['name']}"
+        click.echo(f"  what     {corpus['what']}\n  licence  {corpus['licence']}\n  where    {where}")
         for file in corpus["files"]:
             click.echo(f"  file     {file['path']}{_details(file) if verbose else ''}")
 
@@ -113,11 +112,11 @@ def _described(corpus: Corpus) -> dict[str, Any]:
 
     paths = find(corpus.name, {corpus.name: corpus})
     places = [{"found": str(path)} for path in paths] if paths else [{}] * len(corpus.files)
-    described = zip(corpus.files, places, strict=True)
-    files = [{"path": file.path, "address": file.address, **place} for file, place in described]
+    addresses = [{"path": file.path, "address": file.address} for file in corpus.files]
+    files = [file | place for file, place in zip(addresses, places, strict=True)]
+    about = {"name": corpus.name, "what": corpus.what, "licence": corpus.licence}
     # The catalog states the end of each path; the folder of all files is the part before it.
     folder = str(paths[0].parents[corpus.files[0].path.count("/")]) if paths else None
-    about = {"name": corpus.name, "what": corpus.what, "licence": corpus.licence}
     return {**about, "found": folder, "files": files}
 
 
@@ -126,9 +125,8 @@ def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:
     if as_json:
         click.echo(json.dumps([{"path": str(file.path), "remark": file.remark} for file in kept], indent=2))
         return
-    for file in kept:
-        size = f" ({file.path.stat().st_size:,} bytes)" if verbose else ""
-        click.echo(f"{file.path}: {file.remark}{size}")
+    for path, remark in ((file.path, file.remark) for file in kept):
+        click.echo(f"{path}: {remark}" + (f" ({path.stat().st_size:,} bytes)" if verbose else ""))
 
 
 def _details(file: Mapping[str, Any]) -> str:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.labelled_file import labelled_options, read_labelled, valid_option
+from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.progress import waiting, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
     from lcons_core._types import OnProgress
-    from lcons_tasks.diagnosis import Predictions
-    from lcons_tasks.own_data import Data
+    from lcons_tasks.diagnosis._diagnose import Predictions
+    from lcons_tasks.own_data import Structures
 
 
 @click.command(short_help="Find out why a constraint helps a model, or why not.")
@@ -59,8 +59,7 @@ if TYPE_CHECKING:
     type=FILE,
     metavar="FILE",
     help="Instead of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
-    " columns, or JSON lines with `labels`. Tuples: JSON lines. psi vectors: a table with one row for each"
-    " valid held-out row; its column `valid` is ignored.",
+    " columns, or JSON lines with `labels`. Tuples: JSON lines.",
 )
 @click.option(
     "--predicted-column",
@@ -70,12 +69,11 @@ if TYPE_CHECKING:
     help="The column of predicted labels in CoNLL columns, from 1, or from -1 at the end.",
 )
 @labelled_options
-@valid_option
 @click.option(
     "--negatives",
     metavar="NAME",
     help="The source of the constraint's negatives (relabel, flip, unseen, ...). Default: the recorded"
-    " source, or else the paper's for its feature; for tables, the invalid rows.",
+    " source, or else the paper's for its feature.",
 )
 @common_options("Show each reference, with intervals, and each judge.")
 def diagnose(
@@ -89,7 +87,6 @@ def diagnose(
     form: str | None,
     columns: str | None,
     tabs: bool,
-    valid: str | None,
     negatives: str | None,
     as_json: bool,
     seed: int,
@@ -99,24 +96,25 @@ def diagnose(
     """Find out why the constraint in CONSTRAINT.json helps a model, or why not.
 
     Is there such a constraint in the data, did the learner find it, and does the base model already obey it?
-    The answers are measured on held-out data: label sequences, tuples or psi vectors, as for `lcons learn`.
-    Without a model, scores or predictions, the last question stays open. Warnings come first, for example if
-    psi is unlike training.
+    The answers are measured on held-out data: label sequences or tuples, as for `lcons learn`. Without a
+    model, scores or predictions, the last question stays open. Warnings come first, for example if psi is
+    unlike training. The last line is advice; with a model or scores it is the choice of `lcons decode
+    --choose`.
 
     \b
     Example:
       lcons diagnose pos-3.json --train train.txt --held-out dev.txt --model model.npz
 
     \b
-    With your own scores, with tuples, and with psi vectors:
+    With your own scores, and with tuples:
       lcons diagnose bigrams.json --train train.conll --held-out dev.conll --scores scores.npz
       lcons diagnose pairs.json --train pairs.jsonl --predictions predicted.jsonl
-      lcons diagnose psi.json --train psi.csv
     """
     if sum(given is not None for given in (model, scores, predictions)) > 1:
         raise click.UsageError("use one of --model, --scores and --predictions, not several.")
     from lcons_core import InvalidInput, load
     from lcons_tasks import diagnosis
+    from lcons_tasks.own_data import PsiTable
 
     if held_out is not None and Path(held_out).resolve() == Path(train).resolve():
         raise InvalidInput(
@@ -126,10 +124,10 @@ def diagnose(
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
     with working(f"reading {Path(train).name}", say):
-        division = diagnosis.divide(learned, read_labelled(train, form, columns, tabs, say, valid))
+        division = diagnosis.divide(learned, read_labelled(train, form, columns, tabs, say))
         held = division.held_out
         if held_out is not None:
-            held = read_labelled(held_out, form, columns, tabs, say, valid)
+            held = read_labelled(held_out, form, columns, tabs, say)
     if held is None:
         raise InvalidInput(
             f"expected --held-out FILE, found none, and {division.why}; name data that it was not learned"
@@ -137,6 +135,8 @@ def diagnose(
         )
     if division.held_out is not None:
         say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))
+    if isinstance(held, PsiTable):
+        raise InvalidInput("a diagnosis is of label sequences or tuples: got a table of psi vectors.")
     answers, doubts = _answers(
         learned, held, (model, scores, predictions), predicted_column, columns, tabs, say
     )
@@ -167,7 +167,7 @@ def diagnose(
 
 def _answers(
     constraint: LearnedConstraint,
-    held_out: Data,
+    held_out: Structures,
     files: tuple[str | None, str | None, str | None],
     column: int,
     columns: str | None,
@@ -176,9 +176,8 @@ def _answers(
 ) -> tuple[Predictions | None, tuple[str, ...]]:
     """(answers, warnings): the answers of the model, the scores or the predictions in one of the files."""
     from lcons_core import InvalidInput
-    from lcons_tasks.diagnosis import predict, read_predictions, read_scores
+    from lcons_tasks.diagnosis import predict_scores, read_predictions, read_scores
     from lcons_tasks.models import load_tagger
-    from lcons_tasks.own_data import Structures
 
     model, scores, predictions = files
     if predictions is not None:
@@ -186,18 +185,15 @@ def _answers(
     file = model or scores
     if file is None:
         return None, ()
-    if not isinstance(held_out, Structures) or held_out.tuples:
-        kind = "tuples" if isinstance(held_out, Structures) else "psi vectors"
-        raise InvalidInput(
-            f"expected held-out label sequences with {file!r}, found {kind}; pass the predictions with"
-            " --predictions."
-        )
+    if held_out.tuples:
+        raise InvalidInput(f"expected held-out label sequences with {file!r}: got tuples; use --predictions.")
     if model is not None:
-        with waiting("labelling by the model", say) as progress:
-            return predict(load_tagger(model), held_out.instances, progress), ()
-    with waiting("labelling by the scores", say) as progress:
-        labels, known = read_scores(file, held_out, progress)
-    return labels, _doubts(constraint, known, file)
+        with waiting("scoring by the model", say) as progress:
+            return predict_scores(load_tagger(model), held_out.instances, progress), ()
+    with working("reading scores", say):
+        scored = read_scores(file, held_out)
+    known = dict.fromkeys(label for one in scored for label in one.scores.labels)
+    return scored, _doubts(constraint, tuple(known), file)
 
 
 def _words(columns: str | None) -> int:

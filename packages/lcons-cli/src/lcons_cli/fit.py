@@ -25,7 +25,8 @@ from lcons_cli.progress import about, signs_of_life, waiting, working
 
 if TYPE_CHECKING:
     from lcons_tasks import FitSettings, FittedTagger, Sentence
-    from lcons_tasks.fitted import Fitted, FittedScores
+    from lcons_tasks.fitted._fitted_tagger import Fitted
+    from lcons_tasks.fitted._own_scores import FittedScores
     from lcons_tasks.own_data import Data
 
 BASES = ("crf", "bilstm", "token")
@@ -113,8 +114,7 @@ def fit(
     are noisy: label some test sentences to be sure that the tagger is better than its base model.
 
     Prints the figures without and with the parts, by folds: no sentence is tagged by a model that has seen
-    it. FOLDER also holds report.md and report.html. If the command is interrupted, running it again continues
-    with the models that were trained.
+    it. FOLDER also holds report.md and report.html.
 
     With `--scores`, the label scheme, label pairs and a bias of O are chosen for the scores of your own
     tagger. FOLDER holds the constraint files, and decoding.json lists them with their weights; the command
@@ -129,7 +129,7 @@ def fit(
     """
     from lcons_tasks import FitSettings
     from lcons_tasks.apps._tagger_folder import check_tagger_folder
-    from lcons_tasks.fitted import check_decoding_folder
+    from lcons_tasks.fitted._own_scores import check_decoding_folder
 
     say: Say = say_nothing if quiet else say_on_stderr
     if scores is not None:
@@ -189,10 +189,9 @@ def _tagger(
 ) -> tuple[FittedTagger, list[str]]:
     """The tagger, and warnings."""
     from lcons_tasks import fit as fit_tagger
-    from lcons_tasks.data._catalog import cache_folder
 
     with fitting(say) as progress:
-        found = fit_tagger(sentences, texts, settings, kept=cache_folder().parent / "fits", progress=progress)
+        found = fit_tagger(sentences, texts, settings, progress=progress)
     warnings = list(_few(found))
     if len(texts) < FEW and not plain:
         given = (
@@ -288,7 +287,7 @@ class _State:
 
 
 def _summary(found: Fitted, command: str, verbose: bool) -> Iterator[str]:
-    from lcons_tasks.fitted import fit_document
+    from lcons_tasks.fitted._report import fit_document
     from lcons_tasks.report import Change, Facts, marked_lines, to_terminal
 
     document = fit_document(found, command)

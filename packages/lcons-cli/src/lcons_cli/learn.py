@@ -304,11 +304,9 @@ def _refitted(
 
     file, other = (side[0].file for side in (parts.learned_from, parts.held_out))
     again = _learned(joined(whole, held_out), recipe, None, rules, say)
-    text = found.held_out_warning
-    before = None if text is None else f"before it was learned again with held-out data, {text}"
-    judged = replace(again, held_out=found.held_out, held_out_warning=before)
+    warnings = tuple(f"before it was learned again with held-out data, {text}" for text in found.warnings)
     used = (Part.all_of(whole, file), Part.all_of(held_out, other))
-    return replace(judged, labels_warning=found.labels_warning), Split(used)
+    return replace(again, held_out=found.held_out, warnings=(*warnings, *again.warnings)), Split(used)
 
 
 def _learned(

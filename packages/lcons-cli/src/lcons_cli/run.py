@@ -105,7 +105,8 @@ def run(
     **given: Any,
 ) -> None:
     """Runs an experiment, writes its results, and prints a summary."""
-    from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, run, write_run
+    from lcons_tasks.experiments.engine._kept import Stages
+    from lcons_tasks.experiments.engine._run import PAGE, REPORT, RESULTS, run, write_run
     from lcons_tasks.report import to_terminal
 
     options = experiment.options.chosen(values(experiment.options, given), full)

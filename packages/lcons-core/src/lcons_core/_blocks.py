@@ -23,7 +23,6 @@ CELLS = 32
 # The most numbers in the tables of contributions (2^26 floats are 512 MiB). A file of a few hundred bytes can
 # describe axes of a million values each, so tables are counted before they are made.
 MAX_NUMBERS = 2**26
-SHORTEST = 1e-200
 
 
 class Kind(StrEnum):
@@ -90,9 +89,7 @@ class Block:
     def edges(self) -> Floats:
         """Bounds of about 32 cells of equal length between `low` and `high`, rounded to few digits."""
         step = (self.high - self.low) / CELLS
-        if step < SHORTEST:
-            return np.array([self.low, self.high])
-        digits = 1 - math.floor(math.log10(step))
+        digits = 1 - math.floor(math.log10(max(step, 1e-290)))
         inner = np.round(np.linspace(self.low, self.high, CELLS + 1)[1:-1], digits)
         between = np.unique(inner[(inner > self.low) & (inner < self.high)]) + 0.0
         return np.concatenate([[self.low], between, [self.high]])

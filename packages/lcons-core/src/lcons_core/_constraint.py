@@ -49,9 +49,8 @@ class LearnedConstraint(Wrapped):
 
     def __repr__(self) -> str:
         kind = "psi" if self.feature is None else self.feature.kind
-        blocks = ", ".join(block.name for block in self.space.blocks[:8])
-        more = ", ..." if len(self.space.blocks) > 8 else ""
-        return f"LearnedConstraint({kind}, K = {self.network.K}, d = {self.space.d}: {blocks}{more})"
+        blocks = ", ".join(block.name for block in self.space.blocks)
+        return f"LearnedConstraint({kind}, K = {self.network.K}, d = {self.space.d}: {blocks:.99})"
 
     @property
     def scope(self) -> Scope:
@@ -96,6 +95,13 @@ class LearnedConstraint(Wrapped):
         from lcons_core._document import save
 
         save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LearnedConstraint:
+        """The constraint in a file that `save` wrote."""
+        from lcons_core._document import load
+
+        return load(path)
 
     def __and__(self, other: LearnedConstraint) -> LearnedConstraint:
         """The intersection of both; they must have the same space and feature."""

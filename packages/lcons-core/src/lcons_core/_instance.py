@@ -55,8 +55,7 @@ def read_instance(value: Any, column: str | None = None) -> Instance:
     if isinstance(value, Instance):
         return value
     if isinstance(value, str) or not isinstance(value, Sequence):
-        kinds = "a sequence of labels, an (x, y) pair or an Instance"
-        raise InvalidInput(f"expected a structure ({kinds}), found {type(value).__name__}.")
+        raise InvalidInput(f"expected labels, an (x, y) pair or an Instance, got {type(value).__name__}.")
     pair = isinstance(value, tuple) and len(value) == 2 and not isinstance(value[0], str)
     if column is None or not pair:
         return Instance({}, value)

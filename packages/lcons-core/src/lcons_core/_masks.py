@@ -20,7 +20,7 @@ import numpy as np
 from lcons_core._blocks import check_numbers
 from lcons_core._constraint import LearnedConstraint, as_constraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._pointset import Fitted, PointSet, as_points
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Ints
 from lcons_core.features._ngrams import SequenceFeature
@@ -72,8 +72,8 @@ class MaskTable:
         return out.reshape(len(indices), *self.shape)
 
 
-def compile_masks(constraint: LearnedConstraint, points: PointSet | Fitted | None = None) -> MaskTable:
-    """The table form of a local constraint on label n-grams; `points`, if given, replaces its network.
+def compile_masks(constraint: LearnedConstraint) -> MaskTable:
+    """The table form of a local constraint on label n-grams.
 
     >>> from lcons_core import iob2
     >>> compile_masks(iob2(["B", "I", "O"][2:])).masks()[0]
@@ -84,5 +84,4 @@ def compile_masks(constraint: LearnedConstraint, points: PointSet | Fitted | Non
     if not isinstance(constraint.feature, SequenceFeature):
         kind = constraint.feature.kind if constraint.feature else "no feature"
         raise Unsupported(f"masks need a feature over windows of labels, got {kind!r}; use rows or lift.")
-    replaced = constraint.network if points is None else as_points(points, "compile_masks")
-    return MaskTable(replaced, constraint.space, constraint.feature)
+    return MaskTable(constraint.network, constraint.space, constraint.feature)

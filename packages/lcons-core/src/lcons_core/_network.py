@@ -107,7 +107,9 @@ class LinearInequalities(AffineSet):
 
     def to_threshold_network(self) -> ThresholdNetwork:
         """The two-layer threshold network (Eq. 6) that accepts the same psi."""
-        return ThresholdNetwork._of(self)
+        network = object.__new__(ThresholdNetwork)  # sums of weights may be larger than a weight may be
+        object.__setattr__(network, "units", self)
+        return network
 
     def _margin_of(self, values: Any) -> Any:
         return np.min(values, axis=-1, initial=np.inf)
@@ -130,13 +132,6 @@ class ThresholdNetwork(PointSet):
 
     def __init__(self, W: ArrayLike, b: ArrayLike) -> None:
         object.__setattr__(self, "units", LinearInequalities(W, b))
-
-    @classmethod
-    def _of(cls, rows: LinearInequalities) -> ThresholdNetwork:
-        """One unit per row; sums of weights may be larger than a weight may be."""
-        network = object.__new__(cls)
-        object.__setattr__(network, "units", rows)
-        return network
 
     @property
     def W(self) -> Floats:

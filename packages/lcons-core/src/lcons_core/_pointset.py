@@ -266,8 +266,6 @@ Given = PointSet | Fitted
 
 def learned(source: Any, form: str) -> Any:
     """What a learner has learned; anything else is returned as it is. `form` is the caller, for errors."""
-    if isinstance(source, type):
-        raise InvalidInput(f"{form} needs an object, found the class {source.__name__}.")
     if hasattr(source, "network_"):
         return source.network_
     if hasattr(source, "fit"):

@@ -162,10 +162,9 @@ def _constraint(scheme: Scheme, labels: tuple[str, ...]) -> LearnedConstraint:
     for label in labels:
         if not scheme.fits(label):
             raise InvalidInput(f"expected {scheme.name} labels such as {scheme.letters[0]}-X, got {label!r}.")
-        sides = zip(scheme.needed(label), (second, first), (first, second), strict=True)
-        for allowed, block, neighbour in sides:
+        for allowed, block, other in zip(scheme.needed(label), (second, first), (first, second), strict=True):
             if allowed is not None:
-                rest = [value for value in neighbour.values if value not in allowed]
-                boxes.append(Box.of(feature.space, {block.name: label, neighbour.name: rest}))
+                rest = [value for value in other.values if value not in allowed]
+                boxes.append(Box.of(feature.space, {block.name: label, other.name: rest}))
     network = forbid_boxes(feature.space, boxes)
     return LearnedConstraint(network, feature.space, feature, {"designed": scheme.name})

@@ -227,6 +227,14 @@ class FeatureSpace:
         self.check(psi)
         return psi
 
+    def by_block(self, values: Any) -> Mapping[str, Any]:
+        """Values by block: a mapping as it is; other values are those of the blocks, in order."""
+        if isinstance(values, Mapping):
+            return values
+        if isinstance(values, str) or len(values) != len(self.blocks):
+            raise InvalidInput(f"expected {len(self.blocks)} values, one per block, got {values!r:.60}.")
+        return {block.name: value for block, value in zip(self.blocks, values, strict=True)}
+
     def describe(self, psi: Any) -> dict[str, Any]:
         """The names of one psi: the inverse of `vector`."""
         dense = np.atleast_2d(np.asarray(psi, dtype=np.float64))
@@ -323,10 +331,6 @@ class FeatureSpace:
         )
         if values > MAX_VALUES:
             raise TooLarge(f"the axes of this space have {values:,} values, above {MAX_VALUES:,}.")
-
-    def check_tables(self, rows: int) -> None:
-        """Raises `TooLarge` if the tables of all axes for W (rows, d) do not fit in memory together."""
-        check_numbers(rows * sum(map(len, self.axes)), f"the tables of {rows:,} rows")
 
     def axis_index(self, name: str) -> int:
         """The position of an axis, by name."""

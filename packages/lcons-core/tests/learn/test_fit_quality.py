@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lcons_core import ConstraintLearner, FitWarning, Recipe
-from lcons_core.learn._search import LEAST_HELD_OUT, PENALTIES
+from lcons_core.learn._search import PENALTIES
 
 QUICK = {"restarts": 2, "epochs": 100}
 
@@ -42,15 +42,6 @@ def test_with_many_examples_nothing_changes():
     auto, none = (ConstraintLearner(2, penalty=one, **QUICK).fit(X, y) for one in ("auto", 0.0))
     assert auto.network_ == none.network_
     assert auto.held_out_accuracy_ is None
-
-
-@pytest.mark.parametrize("valid", [2, LEAST_HELD_OUT // 2])
-def test_nothing_is_held_out_of_too_few_examples_or_of_too_rare_a_label(valid):
-    rows = LEAST_HELD_OUT - 1 if valid > 2 else 2 * LEAST_HELD_OUT
-    X = np.random.default_rng(0).normal(size=(rows, 20))
-    learner = ConstraintLearner(3, **QUICK).fit(X, np.arange(rows) < valid)
-    assert learner.held_out_accuracy_ is None
-    assert "penalty" not in learner.configuration_
 
 
 def test_a_larger_penalty_leads_to_smaller_weights_on_any_scale_of_psi():

@@ -198,3 +198,11 @@ def test_label_bigrams_of_conll_2000_are_learned():
     constraint = learn_constraints(sentences, n=2, hidden=10)
     assert np.mean([constraint.satisfied(sentence) for sentence in sentences]) >= 0.95
     assert not constraint.satisfied(["O", "I-NP"])
+
+
+def test_invalid_structures_are_negatives_where_no_valid_one_has_their_parts():
+    invalid = [["O", "I"], ["B", "I", "X"]]
+    learned = learn_constraints([["B", "I", "O"], ["O", "B"]], negatives=invalid, hidden=2)
+    verdicts = [learned.satisfied(pair) for pair in (["O", "I"], ["I", "X"], ["B", "I"], ["O", "B"])]
+    assert verdicts == [False, False, True, True]
+    assert "recipe" not in learned.provenance

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core import SparsePsi
-from lcons_core._arithmetic import is_dyadic
 from lcons_core.learn._examples import fold_labelled
 from lcons_core.learn._population import TAU, Batch, Member, Population, make_batches
-from lcons_core.learn._schedule import accuracy, train
 from lcons_core.learn._search import Search, choose, weigh
 
 EPOCHS, PATIENCE = 300, 10
@@ -80,15 +78,6 @@ def test_steps_are_those_of_torch_adam_with_the_decay_of_keras():
         adam.param_groups[0]["lr"] = 0.1 / (1 + 0.5 * step)
         adam.step()
         torch.testing.assert_close(population.theta, twin.detach())
-
-
-def test_networks_are_dyadic_and_their_accuracy_is_that_after_rounding():
-    examples = weighed(3, rows=200)
-    trained = train(examples, [Member(1, 0.05, 0.0)] * 4, EPOCHS, PATIENCE, 0)[0]
-    assert is_dyadic(trained.network.W)
-    assert is_dyadic(trained.network.b)
-    assert (trained.accepted == trained.network.accepts(examples.psi)).all()
-    assert trained.accuracy == accuracy(examples.weight[:, :, 0], trained.accepted) < 1.0
 
 
 def test_a_dead_unit_starts_again_where_invalid_examples_are_accepted():

@@ -29,7 +29,6 @@ from lcons_core import (
     why,
 )
 from lcons_core._arithmetic import rational_dot
-from lcons_core._network import Conjunction
 from lcons_core.reason._rules_text import read_assignment
 from lcons_core.testing import networks, points, spaces
 
@@ -142,14 +141,6 @@ def _accepts(points_, point):
         pairs = zip(points_.coefficients, points_.bias, strict=True)
         return all(value(w, b) >= 0 for w, b in pairs)
     return sum(max(value(w, b), 0) for w, b in zip(points_.W, points_.b, strict=True)) <= 1
-
-
-def test_a_difference_that_no_sampled_point_shows_is_undecided():
-    unit = FeatureSpace([real("x", ["x"], 0, 1)])
-    third = Conjunction((RectifierNetwork([[3.0]], [0.0]), RectifierNetwork([[-3.0]], [2.0])))
-    found = compare(third, RectifierNetwork([[0.0]], [2.0]), unit)
-    assert found.equal is None
-    assert "no difference at" in str(found)
 
 
 @settings(max_examples=40)

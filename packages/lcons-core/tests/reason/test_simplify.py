@@ -149,3 +149,11 @@ def test_simplify_needs_a_space_that_fits():
         simplify(network, FeatureSpace([binary("x", "abc")]))
     with pytest.raises(InvalidInput):
         simplify("rows", FeatureSpace([binary("x", "ab")]))
+
+
+def test_ten_rows_are_printed_and_the_others_are_counted():
+    space = FeatureSpace([binary("x", map(str, range(12)))])
+    rows = LinearInequalities(-np.eye(12), np.zeros(12))
+    lines = str(simplify(rows, space)).splitlines()
+    assert len(lines) == 1 + 10 + 1
+    assert lines[-1].strip() == "and 2 more rows"

@@ -41,7 +41,7 @@ from lcons_tasks.experiments.entity_relation._constraints import (
 from lcons_tasks.experiments.entity_relation._corpus import Split, labelled, load_corpus, split, with_noise
 from lcons_tasks.experiments.entity_relation._examples import changed, labels, links
 from lcons_tasks.experiments.entity_relation._experiment import EXPERIMENT, Options, claims, recovered
-from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures, gains_over
+from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures
 from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score
 from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._relation_model import load_model, rules_of
@@ -49,7 +49,7 @@ from lcons_tasks.models._relation_svm import encode_passages, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
 
-QUICK = Options("bundled", ("1",), (0.3,), (2.0**-5,), passes=3)
+QUICK = Options("bundled", ("1",), (0.3,), 2.0**-5, passes=3)
 needs_conll04 = pytest.mark.skipif(find("conll04") is None, reason="Roth and Yih's corpus is not at hand")
 
 
@@ -120,9 +120,6 @@ def test_a_seed_splits_seventy_to_thirty_and_smaller_samples_are_nested(corpus):
     small, smaller = whole.part(0.25), whole.part(0.05)
     assert small.test == smaller.test == whole.test
     assert small.train[: len(smaller.train)] == smaller.train
-    inner, dev = whole.inner
-    assert inner + dev == whole.train
-    assert len(dev) == round(0.2 * len(whole.train))
     assert split(corpus, "3") == whole != split(corpus, "4")
 
 
@@ -351,17 +348,6 @@ def test_f1_counts_entities_relations_and_strict_relations():
     right = (one.entities, one.relations)
     assert figures(counts([one], [right]))["strict relation f1"] == 100.0
     assert count(one, ((NO_ENTITY, NO_ENTITY), {})).tolist()[0] == [0, 0, 1]
-
-
-def test_what_passages_add_to_a_gain_sums_to_above_zero_iff_f1_is_larger():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        ours, theirs = (np.zeros((4, 13, 3), dtype=int) for _ in range(2))
-        for side in (ours, theirs):
-            side[:, 3:8, 1:] = rng.integers(1, 5, (4, 5, 2))
-            side[:, 3:8, 0] = rng.integers(0, side[:, 3:8, 1:].min(2) + 1)
-        better = figures(ours)["relation f1"] - figures(theirs)["relation f1"]
-        assert np.sign(gains_over(ours, theirs).sum().round(12)) == np.sign(round(better, 9))
 
 
 # The run

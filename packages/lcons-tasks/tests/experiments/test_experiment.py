@@ -125,8 +125,6 @@ RECORD = Record((FEW, SAME, MANY), {"corpus": {"name": "toy"}})
 
 
 def test_a_record_is_one_long_table_that_selects_cells():
-    assert RECORD.long[0] == ("few", "a", "accuracy", 37.5)
-    assert len(RECORD.long) == 6
     assert [c.name for c in RECORD.where(ratio=0.1).cells] == ["few", "same"]
     assert {ratio: len(own.cells) for ratio, own in RECORD.by("ratio").items()} == {0.1: 2, 1.0: 1}
     assert list(RECORD.by("ratio", "seed")) == [(0.1, 1), (0.1, 2), (1.0, 1)]
@@ -139,7 +137,6 @@ def test_a_record_survives_its_files_with_counts(tmp_path):
     RECORD.save(tmp_path)
     again = Record.load(tmp_path)
     assert again.to_dict() == RECORD.to_dict()
-    assert again.long == RECORD.long
     assert again.gain("b", "a", "accuracy") == RECORD.gain("b", "a", "accuracy")
     first = (tmp_path / "counts.npz").read_bytes()
     again.save(tmp_path)

@@ -97,18 +97,6 @@ def test_unlabelled_text_is_the_next_three_thousand_sentences():
     assert (len(texts), texts[0], texts[-1]) == (3000, ("400",), ("3399",))
 
 
-def test_with_dev_no_test_file_is_read(folder, tmp_path):
-    for name in ("drugs", "tags"):
-        (tmp_path / name).mkdir()
-        for path in (folder / name).glob("*.conll"):
-            if path.stem != "test":
-                (tmp_path / name / path.name).write_bytes(path.read_bytes())
-    spans, tags = (load_set(str(tmp_path), name, dev=True) for name in ("drugs", "tags"))
-    assert (len(spans.pool), list(spans.test)) == (60, sentences(1, 20, True))
-    assert [*tags.pool, *tags.test] == sentences(0, 60, False)
-    assert (len(tags.test), spans.spans, tags.spans) == (15, True, False)
-
-
 def test_every_folder_of_the_data_folder_is_a_set(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("LCONS_DATA_DIR", str(tmp_path))
@@ -140,7 +128,7 @@ def test_unknown_sets_and_folders_are_refused(folder, tmp_path):
 def given(folder) -> Given:
     found = load_set(str(folder), "drugs")
     labelled, texts = found.sample(10, 0)
-    return Given(labelled, texts, tuple(one.words for one in found.test), "crf", 0)
+    return Given(labelled, texts, tuple(one.words for one in found.test), "crf")
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +234,7 @@ def test_what_is_kept_is_not_made_again_and_more_rows_are_added(done, folder, st
 
 
 def test_sizes_that_leave_no_text_have_no_cells(folder):
-    cells = EXPERIMENT.cells(Options(str(folder), sizes=(10, 60), starts=1, dev=True))
+    cells = EXPERIMENT.cells(Options(str(folder), sizes=(10, 60), starts=1))
     assert [(one.name, one.size) for one in cells] == [("drugs", 10), ("tags", 10)]
     with pytest.raises(InvalidInput, match="smaller"):
         EXPERIMENT.document(Options(), Record(()))

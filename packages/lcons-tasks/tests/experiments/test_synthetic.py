@@ -1,4 +1,4 @@
-"""Synthetic programs: proved optima, sound negatives, rounds that end, the table, and a whole run."""
+"""Synthetic programs: proved optima, sound negatives, the table, and a whole run."""
 
 import json
 from dataclasses import replace
@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from lcons_core import RectifierNetwork, load
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.synthetic._answers import Cell, as_constraint
 from lcons_tasks.experiments.synthetic._corpus import (
     ProgramFamily,
     generate,
     optimum,
 )
-from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, PAPER, Options, claims
+from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, Options, claims
 from lcons_tasks.experiments.synthetic._measures import (
     UNCONSTRAINED,
     baselines,
     network_figures,
-    recovery,
     rows_that_hold,
 )
 from lcons_tasks.experiments.synthetic._model import (
@@ -32,8 +32,6 @@ from lcons_tasks.experiments.synthetic._model import (
     predict,
     unconstrained,
 )
-from lcons_tasks.experiments.synthetic._networks import Cell, constraint
-from lcons_tasks.experiments.synthetic._rounds import RoundSettings, certified, counterexamples, run_rounds
 
 TINY = ProgramFamily(
     variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
@@ -98,28 +96,6 @@ def test_constraints_that_allow_nothing_are_broken_as_little_as_pays():
     assert found.points.tolist() == [[0.0, 1.0, 0.0]]
 
 
-def test_rounds_add_only_infeasible_points_and_end(programs):
-    found = run_rounds(programs.train, 3, RoundSettings(4, learning=QUICK))
-    assert not programs.feasible(found.examples.negatives).any()
-    assert 1 <= len(found.history) <= 4
-    assert found.history[found.chosen].unsolved == min(one.unsolved for one in found.history)
-    again = run_rounds(programs.train, 3, RoundSettings(4, learning=QUICK))
-    assert np.array_equal(found.network.W, again.network.W)
-    assert [one.added for one in found.history] == [one.added for one in again.history]
-
-
-def test_certified_points_are_infeasible_and_implied_rows_say_the_same(programs):
-    verdicts = certified(EVERY, programs.train)
-    assert not programs.feasible(EVERY[verdicts]).any()
-    # One unit a program: 2 (c . z_i - c . z) is at most 0 or, costs being integers, at least 2.
-    implied = RectifierNetwork(-2.0 * programs.train.costs, 2.0 * programs.train.values)
-    assert np.array_equal(verdicts, ~np.asarray(implied.accepts(EVERY)))
-    wrong = np.flatnonzero(certified(unconstrained(programs.train.costs), programs.train))
-    more = counterexamples(unconstrained(programs.train.costs)[wrong], wrong, programs.train, 2, 0)
-    assert len(more) >= len(wrong)
-    assert certified(more, programs.train).all()
-
-
 def test_a_network_that_accepts_what_is_feasible_has_perfect_figures():
     one = generate(3, replace(TINY, constraints=1))
     network = RectifierNetwork(-2 * one.A, 2 * one.b)  # at most 0 where the row holds, else at least 2
@@ -153,15 +129,6 @@ def test_baselines_are_what_their_names_say(programs):
     assert plain["the cheapest training optimum"]["satisfied"] == 100
 
 
-def test_recovery_of_the_hidden_rows_themselves_is_whole():
-    one = generate(3, replace(TINY, constraints=1))
-    row, side = one.A[0], one.b[0]
-    network = RectifierNetwork([-2 * row], [2 * side])  # at most 0 where the row holds, else at least 2
-    found = recovery(network, one)
-    assert found["agree"] == found["feasible points allowed"] == found["infeasible points forbidden"] == 100
-    assert found["cosine"] == pytest.approx(1)
-
-
 def test_an_optimum_that_cannot_be_is_refused():
     from lcons_core import LconsError
 
@@ -172,27 +139,11 @@ def test_an_optimum_that_cannot_be_is_refused():
 # The run
 
 
-def test_cells_are_the_table_and_the_rounds():
-    cells = EXPERIMENT.cells(Options((1, 2), (2, 3), (3,), 5))
-    assert [(c.seed, c.hidden, c.rounds) for c in cells] == [
-        (1, 2, 0),
-        (2, 2, 0),
-        (1, 3, 0),
-        (2, 3, 0),
-        (1, 3, 5),
-        (2, 3, 5),
-    ]
-    assert len(EXPERIMENT.cells(Options((1,), (2,), (3,), 0))) == 1
-    full = Options.start(True)
-    assert set(PAPER["hidden"]) < set(full.hidden)
-    assert {50, 200} <= set(full.hidden)
-
-
 @pytest.fixture
 def tiny(monkeypatch):
     """A tiny recipe and short training; everything else as it is."""
-    monkeypatch.setattr("lcons_tasks.experiments.synthetic._networks.SEARCHED", QUICK)
-    monkeypatch.setattr("lcons_tasks.experiments.synthetic._networks.FIXED", QUICK)
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._answers.SEARCHED", QUICK)
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._answers.FIXED", QUICK)
     monkeypatch.setattr(
         "lcons_tasks.experiments.synthetic._experiment.Cell", lambda *given: Cell(*given, recipe=TINY)
     )
@@ -201,17 +152,16 @@ def tiny(monkeypatch):
 @pytest.mark.usefixtures("tiny")
 def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
     stages = Stages(tmp_path / "stages")
-    options = Options((1, 2), (2, 3), (3,), 2)
+    options = Options((1, 2), (2, 3))
     record = run(EXPERIMENT, options, stages, 1)
-    document = write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
-    assert "Counterexample-guided rounds" in [s.title for s in document.sections if s.blocks]
+    write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
     results = json.loads((tmp_path / "run/results.json").read_text(encoding="utf-8"))
     assert results["task"] == "synthetic"
-    assert len(results["cells"]) == 6
-    kept = load(tmp_path / "run/constraints/instance-1/K3-rounds.json")
-    assert kept == constraint(Cell(1, 3, 2, TINY), stages)[0]
+    assert len(results["cells"]) == 4
+    constraint = load(tmp_path / "run/constraints/instance-1/K3.json")
+    assert constraint == as_constraint(Cell(1, 3, TINY).learned(stages).network)
     assert (tmp_path / "run/curve.svg").is_file()
-    assert len(claims(record)) >= 4
+    assert len(claims(record)) >= 3
     write_run(tmp_path / "again", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
     for path in sorted((tmp_path / "run").rglob("*.*")):
         assert (tmp_path / "again" / path.relative_to(tmp_path / "run")).read_bytes() == path.read_bytes()

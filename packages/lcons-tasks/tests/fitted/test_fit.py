@@ -8,10 +8,11 @@ import pytest
 from made_up_drugs import corpus, text
 
 from lcons_core import DamagedFile, InvalidInput
+from lcons_core.learn._evidence import fold_bounds
 from lcons_tasks import FitSettings, Sentence, fit, load_constrained_tagger
 from lcons_tasks.fitted import _fit
 from lcons_tasks.fitted._bases import _Linear
-from lcons_tasks.fitted._jackknife import Draws, fold_bounds, prefer
+from lcons_tasks.fitted._jackknife import Draws, prefer
 from lcons_tasks.stats import count_right, f1
 
 TRAIN, TEXT, TEST = corpus(24), text(150), corpus(80, seed=2)
@@ -120,7 +121,7 @@ def test_the_guard_returns_to_the_base_model_where_the_whole_is_worse(resemblanc
 
 def spoilt(self, folds, scheme, pairs):
     """Weights under which every label is O."""
-    self._keep("spoilt", [("O",) * len(s) for s in self.sentences])
+    self.steps.add("spoilt", [("O",) * len(s) for s in self.sentences])
     return (0.5, 0.0, 0.0), 0.0
 
 
@@ -130,29 +131,6 @@ def test_the_same_seed_gives_the_same_bytes(found, tmp_path):
     for path in sorted((tmp_path / "one").rglob("*")):
         if path.is_file():
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
-
-
-def test_an_interrupted_fit_continues_and_leaves_nothing_behind(found, tmp_path, monkeypatch):
-    kept = tmp_path / "kept"
-
-    def stop(what, done, total):
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fit(TRAIN, TEXT, QUICK, kept=kept, progress=stop)
-    models = sorted(kept.glob("*/*.npz"))
-    assert len(models) == 4
-    models[0].write_bytes(models[0].read_bytes()[:-30])  # damaged: it is trained again
-    trained = []
-    train = _Linear.train
-    monkeypatch.setattr(_Linear, "train", lambda self, *args: trained.append(args) or train(self, *args))  # type: ignore[func-returns-value]
-    again = fit(TRAIN, TEXT, QUICK, kept=kept)
-    assert len(trained) == 3 * 3 - 4 + 1 + 1  # three bases in three folds; the damaged one; the last model
-    assert list(kept.iterdir()) == []
-    found.save(tmp_path / "one")
-    again.save(tmp_path / "two")
-    assert (tmp_path / "one/model.npz").read_bytes() == (tmp_path / "two/model.npz").read_bytes()
 
 
 def test_a_saved_tagger_gives_the_same_answers(found, tmp_path):

@@ -9,7 +9,7 @@ from lcons_core import iob2
 from lcons_decode import Hard
 from lcons_tasks.apps import ConstrainedTagger, TaggerDecoder
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine import in_parallel
+from lcons_tasks.experiments.engine._run import in_parallel
 from lcons_tasks.models import LinearSettings, train_linear
 
 pytestmark = pytest.mark.integrations

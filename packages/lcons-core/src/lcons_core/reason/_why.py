@@ -13,7 +13,7 @@ of a bounded search are checked: then an allowed one is a proof, and so is a sea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,7 +101,7 @@ def _signed(value: float) -> str:
 
 def why(
     constraint: PointSet | Fitted,
-    assignment: Mapping[str, Any] | None = None,
+    assignment: Mapping[str, Any] | Sequence[str] | None = None,
     /,
     *,
     space: FeatureSpace | None = None,
@@ -111,7 +111,8 @@ def why(
 
     Pass one value per one-hot block, the names that hold (or a mapping from names to truth values) per binary
     block, and a mapping from names to numbers per other block (the number alone if it has one column); blocks
-    that are not named stay open. An open real column counts with its better bound.
+    that are not named stay open, and an open real column counts with its better bound. A tuple or list has
+    the values of all blocks, in order.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -120,17 +121,15 @@ def why(
     source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
     """
     points = as_points(constraint, "why")
-    space, region = _region_of(space_of(points, space), {**(assignment or {}), **named})
+    space = space_of(points, space)
+    space, region = _region_of(space, {**space.by_block(assignment or {}), **named})
     partial = len(region) < len(space.axes)
     if partial:
         rows = candidate_rows(points, space, _drawn(space, COMPLETIONS, 0, region))
         bounds = rows.values.most(region)
         best = int(bounds.argmin())
-        coefficients, bias, forbidden = (
-            rows.coefficients[best],
-            rows.values.bias[best],
-            bounds[best] < -rows.slack,
-        )
+        coefficients, bias = rows.coefficients[best], rows.values.bias[best]
+        forbidden = bounds[best] < -rows.slack
     else:
         psi = space.vectors(np.array([[int(region[i].argmax()) for i in range(len(space.axes))]]))[0]
         row = cut_of(points, psi)
@@ -233,7 +232,7 @@ def completions(
     if not all(len(axis) == 1 for axis in space.axes if space.block(axis.block).kind is Kind.REAL):
         psi = _drawn_psi(space, region, seed)
         accepted = points.accepts(psi)
-        return _completions(space, len(psi), len(psi), psi[accepted][:1], int(accepted.sum()), None)
+        return _completions(space, len(psi), len(psi), psi[accepted], int(accepted.sum()), None)
     if total > limit:
         number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
         searched = search(space, points, None, region=region, seed=seed)
@@ -242,22 +241,21 @@ def completions(
     else:
         chunks, unless = region_points(space, region, total), True
     looked = allowed = 0
-    first = np.zeros((0, space.d))
+    first = np.zeros((0, len(space.axes)), dtype=np.int64)
     for chunk in chunks:
         accepted = points.verdicts(space, chunk)
-        looked += len(chunk)
-        allowed += int(accepted.sum())
-        if not len(first):
-            first = space.vectors(chunk[accepted][:1])
+        looked, allowed = looked + len(chunk), allowed + int(accepted.sum())
+        first = first if len(first) else chunk[accepted][:1]
     if total <= limit and not looked:
         raise InvalidInput("no point of the space has these values together; choose others.")
-    return _completions(space, total, looked, first, allowed, unless)
+    return _completions(space, total, looked, space.vectors(first), allowed, unless)
 
 
 def _completions(
-    space: FeatureSpace, total: int, looked: int, first: Floats, allowed: int, unless: bool | None
+    space: FeatureSpace, total: int, looked: int, psi: Floats, allowed: int, unless: bool | None
 ) -> Completions:
-    example = space.describe(first[0]) if len(first) else None
+    """The result; `psi` begins with an accepted point if one was found, and `unless` holds if none was."""
+    example = space.describe(psi[0]) if allowed else None
     return Completions(total, looked, allowed, example, False if allowed else unless)
 
 

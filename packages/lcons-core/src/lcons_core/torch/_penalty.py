@@ -181,9 +181,7 @@ def _double(weights: Floats, chain: LabelChain) -> Tensor:
 
 
 def _columns(x: Columns | Sequence[Columns] | None, chain: LabelChain) -> Sequence[Columns]:
-    columns: Sequence[Columns] = [{}] * len(chain.lengths)
-    if x is not None:
-        columns = [x] if isinstance(x, Mapping) else x
+    columns = [{}] * len(chain.lengths) if x is None else [x] if isinstance(x, Mapping) else x
     if len(columns) != len(chain.lengths):
         raise InvalidInput(f"expected one x for each of {len(chain.lengths)} sequences, got {len(columns)}.")
     return columns

@@ -6,14 +6,6 @@ Not in the paper: all of this folder. Finding wrong labels by models that have n
 cleanlab does, which docs/how-to/annotation.md measures beside it.
 """
 
-from lcons_tasks.audit._audit import Audit, Finding, Reason, audit
-from lcons_tasks.audit._outputs import audit_document, finding_lines
+from lcons_tasks.audit._audit import Audit, Finding, audit
 
-__all__ = [
-    "Audit",
-    "Finding",
-    "Reason",
-    "audit",
-    "audit_document",
-    "finding_lines",
-]
+__all__ = ["Audit", "Finding", "audit"]

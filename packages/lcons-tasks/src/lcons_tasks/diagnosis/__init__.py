@@ -8,31 +8,13 @@ the data; the learner does not find it; the base model already obeys it), but do
 Not in the paper: all of this folder.
 """
 
-from lcons_tasks.diagnosis._choice import Choice, Option, choose
-from lcons_tasks.diagnosis._coverage import Coverage, LeftOut
-from lcons_tasks.diagnosis._diagnose import Division, diagnose, divide
-from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, Verdict
-from lcons_tasks.diagnosis._given import Predictions
-from lcons_tasks.diagnosis._obedience import Obedience
+# Names that are not in `__all__` are for the other packages of lcons.
+from lcons_tasks.diagnosis._choice import Choice as Choice
+from lcons_tasks.diagnosis._choice import choose
+from lcons_tasks.diagnosis._diagnose import diagnose
+from lcons_tasks.diagnosis._diagnose import divide as divide
+from lcons_tasks.diagnosis._diagnosis import Diagnosis as Diagnosis
 from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_scores
-from lcons_tasks.stats import Estimate
+from lcons_tasks.diagnosis._predictions import predict_scores as predict_scores
 
-__all__ = [
-    "Choice",
-    "Coverage",
-    "Diagnosis",
-    "Division",
-    "Estimate",
-    "LeftOut",
-    "Obedience",
-    "Option",
-    "Predictions",
-    "Score",
-    "Verdict",
-    "choose",
-    "diagnose",
-    "divide",
-    "predict",
-    "read_predictions",
-    "read_scores",
-]
+__all__ = ["choose", "diagnose", "predict", "read_predictions", "read_scores"]

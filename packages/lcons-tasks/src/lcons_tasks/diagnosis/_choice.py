@@ -8,7 +8,8 @@ largest mean over folds,
     d(o, f) = s(b, f) - s(o, f),     chosen: the simplest o with  mean d(o, .) <= std d(o, .) / sqrt(folds)
 
 that is, within one standard error of the paired difference. Nothing is simplest; then come fewer constraints,
-then soft with smaller weights, then hard.
+then soft with smaller weights, then hard; but hard comes before soft where gold labels allow it
+(`own_data._recommendation`).
 
 The best of many options looks better than it is. So the expected gain is measured by nested cross-validation:
 for each fold, the choice is made on the other folds, and its labels of this fold are compared with those by
@@ -21,18 +22,21 @@ Not in the paper.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core import Instance, InvalidInput, LearnedConstraint
 from lcons_core._types import Floats
 from lcons_decode import Hard, Scored, Soft, usual_cost
 from lcons_decode._constraints import Constraint, ConstraintSet
 from lcons_decode._stream import decode_scored
 from lcons_decode.chains._constrained import BUDGET
+from lcons_tasks.own_data._data import Structures
+from lcons_tasks.own_data._judgement import gold_bound
+from lcons_tasks.own_data._recommendation import HARD, NOTHING, SOFT, Gain, Recommendation, by_gold, recommend
 from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, count_right, f1
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -42,8 +46,6 @@ LEAST_FOLDS = 3
 GOLD = "gold"
 ROUNDING = 1e-9
 
-Counts = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Option:
@@ -52,24 +54,35 @@ class Option:
     uses: tuple[Hard | Soft, ...]
     mean: float = float("nan")
 
-    def __str__(self) -> str:
+    @property
+    def use(self) -> str:
+        """Nothing, hard or soft."""
         if not self.uses:
-            return "nothing"
-        names = ", ".join(use.name for use in self.uses)
-        costs = {use.cost: use.weight for use in self.uses if isinstance(use, Soft)}
-        if not costs:
-            return f"{names}: hard"
-        return f"{names}: soft, weight {next(iter(costs.values())):g}, cost {', '.join(costs)}"
+            return NOTHING
+        return SOFT if isinstance(self.uses[0], Soft) else HARD
 
     @property
-    def simplicity(self) -> tuple[int, float]:
-        """Smaller is simpler: the number of constraints, then their weight (infinite if hard)."""
-        weights = [use.weight if isinstance(use, Soft) else np.inf for use in self.uses]
-        return len(self.uses), max(weights, default=0.0)
+    def weight(self) -> float | None:
+        """The weight of soft constraints."""
+        return next((use.weight for use in self.uses if isinstance(use, Soft)), None)
+
+    def __str__(self) -> str:
+        names = ", ".join(use.name for use in self.uses)
+        costs = dict.fromkeys(use.cost for use in self.uses if isinstance(use, Soft))
+        if costs:
+            return f"{names}: soft, weight {self.weight:g}, cost {', '.join(costs)}"
+        return f"{names}: hard" if self.uses else NOTHING
+
+    def simplicity(self, allowed: AbstractSet[str] = frozenset()) -> tuple[int, float]:
+        """Smaller is simpler: the number of constraints, then their weight (infinite if hard, but 0 if gold
+        labels allow all of them to be hard; `allowed` are the names of such constraints)."""
+        if self.use == HARD and all(use.name in allowed for use in self.uses):
+            return len(self.uses), 0.0
+        return len(self.uses), np.inf if self.use == HARD else self.weight or 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        uses = [
+        uses: list[dict[str, Any]] = [
             {"name": use.name, "weight": use.weight, "cost": use.cost}
             if isinstance(use, Soft)
             else {"name": use.name, "weight": None}
@@ -100,6 +113,16 @@ class Choice:
         """The expected gain of the chosen option: `nested`, or 0 if nothing is chosen."""
         return self.nested if self.uses else Interval(0.0, 0.0, 0.0)
 
+    @property
+    def decided(self) -> Gain:
+        """What the folds decided."""
+        return Gain(self.chosen.use, self.chosen.weight, self.gain, self.measure)
+
+    @property
+    def recommendation(self) -> Recommendation:
+        """The same as a recommendation."""
+        return recommend(None, gain=self.decided)
+
     def __str__(self) -> str:
         return (
             f"chosen by {self.folds} folds of {self.sequences:,} sequences: {self.chosen}; expected gain in"
@@ -108,12 +131,11 @@ class Choice:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        gain = {"mean": self.gain.mean, "low": self.gain.low, "high": self.gain.high}
         return {
             "chosen": str(self.chosen),
             **self.chosen.to_dict(),
             "measure": self.measure,
-            "gain": {name: round(value, 4) for name, value in gain.items()},
+            "gain": {name: round(value, 4) for name, value in asdict(self.gain).items()},
             "sequences": self.sequences,
             "folds": self.folds,
             "options": [option.to_dict() for option in self.options],
@@ -158,7 +180,7 @@ def choose(
             progress(o + 1, len(options))
     parts = np.array_split(np.arange(len(given)), folds)
     by_fold = np.stack([f1(counts[:, part].sum(1)) for part in parts], axis=1)
-    order = [option.simplicity for option in options]
+    order = [option.simplicity(_allowed_hard(options, given, labels)) for option in options]
     means = by_fold.mean(1).tolist()
     measured = tuple(replace(option, mean=mean) for option, mean in zip(options, means, strict=True))
     honest = counts[0].copy()
@@ -185,10 +207,7 @@ def _options(constraints: Iterable[Constraint], weights: Sequence[float], cost: 
     """All options, from simple to strict; nothing is the first."""
     named = ConstraintSet.of(constraints)
     for use in named.soft + named.global_soft:
-        raise InvalidInput(
-            f"expected constraints without weights, because weights are chosen, found {use.name!r} with the"
-            f" weight {use.weight:g}; pass its constraint alone."
-        )
+        raise InvalidInput(f"expected constraints without weights: got {use.name!r} with {use.weight:g}.")
     hard = named.hard + named.global_hard
     groups = [(use,) for use in hard] + ([hard] if len(hard) > 1 else [])
     found = [Option(())]
@@ -196,7 +215,16 @@ def _options(constraints: Iterable[Constraint], weights: Sequence[float], cost: 
         found.append(Option(group))
         for weight in weights:
             found.append(Option(tuple(_softened(use, weight, cost) for use in group)))
-    return sorted(found, key=lambda option: option.simplicity)
+    return sorted(found, key=lambda option: option.simplicity())
+
+
+def _allowed_hard(
+    options: Sequence[Option], given: Sequence[Scored], labels: Sequence[Sequence[str]]
+) -> set[str]:
+    """The names of the constraints that gold labels allow to be hard."""
+    gold = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(given, labels, strict=True)))
+    constraints = {use.name: use.constraint for option in options for use in option.uses}
+    return {name for name, one in constraints.items() if by_gold(gold_bound(one, gold)) == HARD}
 
 
 def _softened(use: Hard, weight: float, cost: str | None) -> Soft:
@@ -212,25 +240,21 @@ def _with_gold(
     labels = list(gold)
     if len(labels) != len(sequences):
         raise InvalidInput(
-            f"expected gold labels for each of {len(sequences)} sequences, found {len(labels)}; pass one list"
-            " of labels per sequence."
+            f"expected gold labels for each of {len(sequences)} sequences: got {len(labels)} lists."
         )
     for scored, y in zip(sequences, labels, strict=True):
         if len(y) != len(scored.scores):
-            raise InvalidInput(
-                f"{scored.where}: expected a gold label for each of {len(scored.scores)} tokens, found"
-                f" {len(y)}; pass one label per token."
-            )
+            tokens = len(scored.scores)
+            raise InvalidInput(f"{scored.where}: expected {tokens} gold labels, one per token: got {len(y)}.")
     return sequences, labels
 
 
 def _check(sequences: int, folds: int, weights: Sequence[float]) -> None:
     if folds < LEAST_FOLDS:
-        raise InvalidInput(f"expected `folds` of at least {LEAST_FOLDS}, found {folds}; {FOLDS} is usual.")
+        raise InvalidInput(f"`folds` must be at least {LEAST_FOLDS}: got {folds}.")
     if sequences < folds:
         raise InvalidInput(
-            f"choosing by {folds} folds needs as many sequences with gold labels, found {sequences}; add gold"
-            f" labels in a column {GOLD!r}."
+            f"choosing by {folds} folds needs as many sequences with gold labels: got {sequences}."
         )
     if any(not (np.isfinite(weight) and weight > 0) for weight in weights):
-        raise InvalidInput(f"expected weights above 0, found {list(weights)}; leave the others out.")
+        raise InvalidInput(f"weights must be above 0: got {list(weights)}.")

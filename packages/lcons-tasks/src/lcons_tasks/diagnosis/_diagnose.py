@@ -2,94 +2,66 @@
 
 `divide` returns the part of a file that a constraint was learned from and the part that was held out, as its
 provenance records them (`lcons_tasks.own_data.Split`). `diagnose` makes all measurements on these two parts.
-Constraint, data and predictions may be of three kinds; if they do not fit together, an error is raised:
-
-| data | constraint | predictions |
-|---|---|---|
-| label sequences | its feature maps labels to psi | one label per token |
-| tuples | its feature maps tuples to psi | tuples for each structure |
-| psi vectors | any with the same columns | one vector per valid row |
+Data are label sequences, with predictions of one label per token or their scores, or tuples. Structures
+without a psi (the feature lacks a label or a value, or a count is out of bounds) are left out, and with them
+their predictions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
+from lcons_core._psi import PsiRows
 from lcons_core._types import Floats, OnProgress
+from lcons_core.features import ConstraintFeature
 from lcons_core.learn._examples import NEGATIVES, usual_negatives
-from lcons_tasks.diagnosis._advice import FEW, with_advice
-from lcons_tasks.diagnosis._coverage import coverage, label_warnings
-from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, conclude
-from lcons_tasks.diagnosis._given import Examples, Given, Predictions, given_structures, given_tables
-from lcons_tasks.diagnosis._obedience import obedience
-from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure
+from lcons_decode import Hard, Scored
+from lcons_decode._stream import decode_scored
+from lcons_tasks.data import Sentence
+from lcons_tasks.diagnosis._choice import FOLDS, choose
+from lcons_tasks.diagnosis._diagnosis import Coverage, Diagnosis, Score, against, conclude, missed
+from lcons_tasks.diagnosis._material import Material
+from lcons_tasks.diagnosis._obedience import Predicted, obedience, predicted_instances
+from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure, seen_in_training
+from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
+from lcons_tasks.own_data._examples import check_columns
+from lcons_tasks.own_data._recommendation import Gain, recommend
 from lcons_tasks.stats import Estimate, Resampler
 
-
-def read_given(
-    constraint: LearnedConstraint,
-    train: Examples,
-    held_out: Examples,
-    predictions: Predictions | None,
-    negatives: str | None,
-) -> Given:
-    """The checked input of a diagnosis; `negatives`: the stated source, else the recorded, else the usual."""
-    source = negatives or _recorded(constraint)
-    if source is not None and source not in NEGATIVES:
-        raise InvalidInput(f"unknown negatives {source!r}; use one of {', '.join(NEGATIVES)}.")
-    tables = [isinstance(one, PsiTable) for one in (train, held_out, predictions) if one is not None]
-    if any(tables) and not all(tables):
-        raise InvalidInput(
-            "expected training data, held-out data and predictions of one kind, found a table of psi vectors"
-            " and structures; use the same kind for all of them."
-        )
-    if isinstance(train, PsiTable) and isinstance(held_out, PsiTable):
-        answers = predictions if isinstance(predictions, PsiTable) else None
-        if negatives is not None and not train.valid.all():
-            raise InvalidInput(
-                "expected no argument `negatives` with a table that has invalid rows, found"
-                f" {negatives!r}; leave it out, or use a table of valid rows only."
-            )
-        return given_tables(constraint.space, train, held_out, answers, source)
-    assert not isinstance(predictions, PsiTable)
-    feature = constraint.feature
-    if feature is None:
-        raise Unsupported(
-            "expected a table of psi vectors (CSV or npz), because this constraint has no feature, found"
-            " structures; use the table that it was learned from."
-        )
-    if len(feature.labels) == 1:
-        raise Unsupported(
-            f"expected a constraint on at least two labels, found {feature.kind!r} with one label; a"
-            " constraint on one label forbids nothing."
-        )
-    chosen = source or usual_negatives(feature)
-    return given_structures(feature, _structures(train), _structures(held_out), predictions, chosen)
-
-
-def _recorded(constraint: LearnedConstraint) -> str | None:
-    """The source of negatives that the constraint was learned from, if its provenance records it."""
-    recipe = constraint.provenance.get("recipe")
-    stated = recipe.get("negatives") if isinstance(recipe, Mapping) else None
-    return stated if isinstance(stated, str) else None
-
-
-def _structures(data: Examples) -> Structures:
-    if isinstance(data, Structures):
-        return data
-    assert not isinstance(data, PsiTable)
-    instances = tuple(one if isinstance(one, Instance) else one.instance for one in data)
-    return Structures(instances, any(not isinstance(label, str) for i in instances for label in i.y[:1]))
-
+Examples = Data | Sequence[Sentence] | Sequence[Instance]
+Predictions = Sequence[Sequence[Any]] | Sequence[Scored]
 
 CONSTRAINT = "the constraint"
-# Steps of progress for the original data and for each shuffling.
-STEPS = 100
+# With fewer held-out units than this, the intervals are not reliable.
+FEW = 10
+# A warning is printed if more than this share of held-out input is unlike training, in percent.
+WORTH_A_WARNING = 10.0
+# How often chance must show a label that held-out data lack before this is worth a warning.
+MISSED = 5.0
+NOT_BESIDE = (
+    "whether the base model is wrong where it violates the constraint, because predicted and gold parts"
+    " differ in number and cannot be compared one by one"
+)
+# Empty sequences have no parts; they are neither read nor counted.
+_EMPTY = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Readable:
+    """The data that the constraint can read; `warnings` state what was left out, and `gain` what folds of the
+    scores decided, if there are scores."""
+
+    material: Material
+    predicted: Predicted | None
+    warnings: tuple[str, ...]
+    gain: Gain | None = None
 
 
 def diagnose(
@@ -105,86 +77,79 @@ def diagnose(
     obeys it.
 
     `train` are the data that the constraint was learned from; `held_out` are other data, that neither the
-    constraint nor the model was trained on: sentences, structures or tables of psi vectors
-    (`lcons_tasks.own_data`). `predictions` are the answers of the model on these, without constraints: the
-    labels of each sentence, the tuples of each structure, or one vector per valid row. `negatives` is the
-    source of negatives of the constraint, as in `lcons_core.Recipe`; by default the source in its
-    provenance, or else the paper's for its feature. Invalid rows of a table replace them. `progress` is
-    called with (done, total).
+    constraint nor the model was trained on: sentences or structures (`lcons_tasks.own_data`). `predictions`
+    are the answers of the model on these, without constraints: the labels of each sentence or its scores
+    (`lcons_decode.Scored`), or the tuples of each structure. With scores, the advice is the choice of
+    `choose`. `negatives` is the source of negatives of the constraint, as in `lcons_core.Recipe`; by default
+    the source in its provenance, or else the paper's for its feature. `progress` is called with
+    (done, total).
     """
-    given = read_given(constraint, train, held_out, predictions, negatives)
-    labels: tuple[str, ...] = ()
-    if not isinstance(train, PsiTable) and not isinstance(held_out, PsiTable):
-        labels = label_warnings(_structures(train), _structures(held_out))
-    found = _measured(constraint, given, labels, seed, negatives is not None, progress)
-    predicted = None if given.predicted is None else given.predicted.found
-    return with_advice(found, constraint, predicted, len(given.material.gold))
+    data = _readable(constraint, _structures(train), _structures(held_out), predictions, negatives)
+    material, predicted = data.material, data.predicted
+    draws = Resampler(len(material.held_out), seed)
+    judge = Reference(CONSTRAINT, constraint.network.accepts)
+    covered = _coverage(material, judge, predicted)
+    rejected = int((~judge.accepts(material.gold.psi)).sum())
+    obeyed = None if predicted is None else obedience(judge, predicted, draws)
+    beside = predicted is None or predicted.wrong is not None
+    diagnosis = Diagnosis(
+        feature=_described(constraint),
+        negatives=material.source,
+        seed=seed,
+        units=material.units,
+        train_size=len(material.train),
+        held_out_size=len(material.held_out),
+        coverage=covered,
+        warnings=(*_warnings(covered), *data.warnings),
+        not_asked=() if beside else (NOT_BESIDE,),
+        obedience=obeyed,
+    )
+    try:
+        found = _measured(diagnosis, judge, data, draws, progress)
+    except LconsError as error:
+        # Negatives that the caller stated must work; recorded or usual ones may not fit these data.
+        if negatives is not None:
+            raise
+        reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
+        found = replace(diagnosis, not_asked=(reason, *diagnosis.not_asked))
+    advice = recommend(Bound(rejected, len(material.gold)), against=against(found.verdicts), gain=data.gain)
+    return replace(found, use=advice.use, weight=advice.weight, advice=advice.words)
 
 
 def _measured(
-    constraint: LearnedConstraint,
-    given: Given,
-    labels: tuple[str, ...],
-    seed: int,
-    stated: bool,
-    progress: OnProgress | None,
+    diagnosis: Diagnosis, judge: Reference, data: Readable, draws: Resampler, progress: OnProgress | None
 ) -> Diagnosis:
-    """All figures and verdicts; `stated`: the caller stated the source of negatives."""
-    material, predicted = given.material, given.predicted
-    trained, size = material.sizes
-    draws = Resampler(size, seed)
-    own = Reference(CONSTRAINT, constraint.network.accepts)
-    covered = coverage(
-        material, own, None if predicted is None else predicted.found, given.left_out, given.left_out_training
-    )
-    few = (f"held-out {material.units}: only {size}, so the intervals are unreliable",) if size < FEW else ()
-    diagnosis = Diagnosis(
-        feature=_described(constraint),
-        negatives=given.source,
-        seed=seed,
-        units=material.units,
-        train_size=trained,
-        held_out_size=size,
-        coverage=covered,
-        warnings=(*covered.warnings(), *labels, *few),
-        not_asked=given.not_asked,
-        obedience=None if predicted is None else obedience(own, predicted, draws),
-    )
-    try:
-        sample = material.sample(seed)
-        if sample is not None and not len(sample.corrupted):
-            raise InvalidInput("no held-out part can be corrupted, because the space rules out every change")
-    except LconsError as error:
-        # Negatives that the caller stated must work; recorded or usual ones may not fit these data.
-        if stated:
-            raise
-        reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
-        return replace(diagnosis, not_asked=(reason, *given.not_asked))
+    """The diagnosis with its references and verdicts."""
+    material, seed = data.material, diagnosis.seed
+    sample = material.sample(seed)
     if sample is None:
-        return replace(diagnosis, verdicts=conclude(None, None, None, None))
+        return replace(diagnosis, verdicts=conclude(None, None, None))
+    done = 0
 
-    def tell(worlds: float) -> None:
+    def step() -> None:
+        nonlocal done
+        done += 1
         if progress is not None:
-            progress(int(STEPS * worlds), STEPS * (1 + SHUFFLES))
+            progress(done, 1 + SHUFFLES)
 
-    real = World.of(material.scope, sample, draws, seed, tell)
-    mixed = chance(material, draws, seed, lambda share: tell(1 + SHUFFLES * share))
-    mine, best, base = measure(own, sample, draws), real.best.balanced, mixed.best.balanced
+    real = World.of(material.scope, sample, draws, seed)
+    step()
+    mixed = chance(material, draws, seed, step)
+    mine, best, base = measure(judge, sample, draws), real.best.balanced, mixed.balanced
     # If even shuffled data are classified without a mistake, there is nothing left to explain.
     skill = _share(best - base, 1 - base) or Estimate(0.0, 0.0, 0.0)
     found = _share(mine.balanced - base, best - base)
-    by_reference = None if predicted is None else obedience(real.reference, predicted, draws)
+    judged = diagnosis.obedience
+    if data.predicted is not None and found is not None and missed(found):
+        judged = obedience(real.reference, data.predicted, draws)
     return replace(
         diagnosis,
         references=tuple(map(Score.of, real.measured)),
-        shuffled=Score.of(mixed.best),
+        shuffled=Score.of(mixed),
         constraint=Score.of(mine),
-        beyond_seen=None if real.beyond is None else Score.of(real.beyond),
-        beyond_seen_shuffled=None if mixed.beyond is None else Score.of(mixed.beyond),
         skill=skill,
         found=found,
-        reference_obedience=by_reference,
-        verdicts=conclude(skill, found, diagnosis.obedience, by_reference, material.shuffling),
+        verdicts=conclude(skill, found, judged, material.shuffling),
     )
 
 
@@ -201,6 +166,148 @@ def _described(constraint: LearnedConstraint) -> str:
         return f"psi of {constraint.space.d:,} columns"
     context = f" of {feature.column}" if feature.kind == "context" else ""
     return f"{feature.kind}{context}" + ("" if feature.n is None else f", n = {feature.n}")
+
+
+def _coverage(material: Material, judge: Reference, predicted: Predicted | None) -> Coverage:
+    seen = seen_in_training(material.learned.psi, material.scope)
+
+    def unlike(parts: PsiRows) -> float:
+        return float(100 * np.mean(~seen(parts.psi)))
+
+    answers = None if predicted is None else unlike(predicted.parts)
+    return Coverage(unlike(material.gold), answers, float(100 * np.mean(~judge.accepts(material.gold.psi))))
+
+
+def _warnings(covered: Coverage) -> list[str]:
+    shares = {"held-out gold": covered.unseen_psi, "predicted": covered.unseen_predicted or 0.0}
+    return [
+        f"{share:.1f}% of {what} psi are unlike training"
+        for what, share in shares.items()
+        if share > WORTH_A_WARNING
+    ]
+
+
+def _source(constraint: LearnedConstraint, feature: ConstraintFeature, stated: str | None) -> str:
+    """The source of negatives: the stated, else the recorded, else the usual."""
+    recipe = constraint.provenance.get("recipe")
+    recorded = recipe.get("negatives") if isinstance(recipe, Mapping) else None
+    source = stated or (recorded if isinstance(recorded, str) else None) or usual_negatives(feature)
+    if source not in NEGATIVES:
+        raise InvalidInput(f"`negatives` must be one of {', '.join(NEGATIVES)}: got {source!r:.60}.")
+    return source
+
+
+def _structures(data: Examples) -> Structures:
+    if isinstance(data, Structures):
+        return data
+    if isinstance(data, PsiTable):
+        raise Unsupported("a diagnosis is of label sequences or tuples: got a table of psi vectors.")
+    instances = tuple(one if isinstance(one, Instance) else one.instance for one in data)
+    return Structures(instances, any(not isinstance(label, str) for i in instances for label in i.y[:1]))
+
+
+def _readable(
+    constraint: LearnedConstraint,
+    train: Structures,
+    held_out: Structures,
+    predictions: Sequence[Any] | None,
+    negatives: str | None,
+) -> Readable:
+    """The structures that the feature can read; `negatives`: the stated source."""
+    feature = constraint.feature
+    if feature is None:
+        raise Unsupported("a diagnosis is of a constraint with a feature: got one of psi vectors.")
+    if len(feature.labels) == 1:
+        raise Unsupported("expected a constraint on at least two labels: one on one label forbids nothing.")
+    if train.tuples != held_out.tuples:
+        raise InvalidInput("expected data of one kind: got tuples and label sequences.")
+    scored = [one for one in predictions or () if isinstance(one, Scored)]
+    if scored:
+        predictions = [tuple(answer.stats["alone"]) for _, answer in decode_scored(scored)]
+    learned_whys, whys = _unreadable(feature, train), _unreadable(feature, held_out)
+    if predictions is not None:
+        _check_sizes(predictions, held_out)
+        answers = Structures(tuple(predicted_instances(held_out.instances, predictions)), held_out.tuples)
+        whys = {**{i: f"predicted: {why}" for i, why in _unreadable(feature, answers).items() if why}, **whys}
+    learned = [one for i, one in enumerate(train.instances) if i not in learned_whys]
+    kept = [i for i in range(len(held_out)) if i not in whys]
+    rest = [held_out.instances[i] for i in kept]
+    material = Material(feature, learned, rest, _source(constraint, feature, negatives), held_out.tuples)
+    warned = [
+        *_left_out(held_out, whys, f"held-out {material.units}"),
+        *_left_out(train, learned_whys, f"training {material.units}"),
+        *_other_labels(train, held_out),
+    ]
+    if not len(material.learned) or not len(material.gold):
+        first = f" ({warned[0]})" if warned else ""
+        raise InvalidInput(
+            f"expected training and held-out {material.units} that the constraint can read, long enough for"
+            f" its feature: got {len(learned)} and {len(rest)}{first}."
+        )
+    if len(rest) < FEW:
+        warned.append(f"held-out {material.units}: only {len(rest)}, so the intervals are unreliable")
+    predicted = None
+    if predictions is not None:
+        predicted = Predicted.of_structures(feature, rest, [predictions[i] for i in kept])
+        if not len(predicted.parts):
+            raise InvalidInput("expected predictions that the constraint can judge: got none.")
+    gain = None
+    if len(scored) >= FOLDS:
+        gold = [one.y for one in held_out.instances]
+        gain = choose(scored, [Hard(constraint, CONSTRAINT)], gold).decided
+    return Readable(material, predicted, tuple(warned), gain)
+
+
+def _check_sizes(predictions: Sequence[Sequence[Any]], held_out: Structures) -> None:
+    if len(predictions) != len(held_out):
+        raise InvalidInput(f"expected {len(held_out):,} predictions, one per unit: got {len(predictions):,}.")
+    sizes = [len(y) for y in predictions]
+    if not held_out.tuples and sizes != [len(s.y) for s in held_out.instances]:
+        raise InvalidInput("expected one predicted label per token of each held-out sentence: got others.")
+
+
+def _unreadable(feature: ConstraintFeature, data: Structures) -> dict[int, str]:
+    """The number of each structure that the feature cannot read, and why."""
+    check_columns(data, feature.context_column)
+    whys: dict[int, str] = {}
+    for i, one in enumerate(data.instances):
+        if not len(one.y) and not data.tuples:
+            whys[i] = _EMPTY
+            continue
+        # A feature of another package may raise other errors for labels that it lacks.
+        if feature.labels and (unknown := [label for label in one.y if label not in feature.labels]):
+            whys[i] = f"unknown label {unknown[0]!r:.60}"
+            continue
+        try:
+            feature.psi(one)
+        except InvalidInput as error:
+            whys[i] = str(error).split(";")[0]
+    return whys
+
+
+def _left_out(data: Structures, whys: Mapping[int, str], units: str) -> list[str]:
+    """A warning about structures that were left out."""
+    strange = [i for i, why in sorted(whys.items()) if why != _EMPTY]
+    if not strange:
+        return []
+    example = f"number {data.numbers()[strange[0]]}: {whys[strange[0]]}"
+    of = len(data) - len(whys) + len(strange)
+    return [f"left out: {len(strange):,} of {of:,} {units}, which the constraint cannot read ({example})"]
+
+
+def _other_labels(train: Structures, held_out: Structures) -> list[str]:
+    """Warnings if the labels of training and held-out sequences differ, so that one does not stand for the
+    other. A label of training that is missing in held-out data counts if chance would show it `MISSED`
+    times."""
+    if train.tuples or held_out.tuples:
+        return []
+    ours, theirs = (Counter(label for one in data.instances for label in one.y) for data in (train, held_out))
+    scale = theirs.total() / max(ours.total(), 1)
+    new = [label for label in theirs if label not in ours]
+    gone = [label for label, n in ours.most_common() if label not in theirs and n * scale >= MISSED]
+    lacking = "labels of training that are not in held-out data, so that nothing is measured for them"
+    both = {"labels of held-out data that are not in training": new, lacking: gone}
+    return [f"{what}: {', '.join(labels[:6])}" for what, labels in both.items() if labels]
 
 
 @dataclass(frozen=True, eq=False)

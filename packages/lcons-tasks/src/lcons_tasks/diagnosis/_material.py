@@ -1,36 +1,64 @@
-"""The material of a diagnosis: label sequences and tuples, or psi vectors that are valid or not.
+"""The material of a diagnosis: training and held-out structures as psi rows, and samples of them.
 
-If some training rows of psi vectors are invalid, negatives are the invalid rows of each part, and shuffling
-permutes the column `valid`. If all are valid, negatives are made (`unseen`, `flip`), a corrupted row has one
-value changed, and shuffling permutes the values of each block separately, as for tuples.
+Shuffling keeps frequencies, lengths and inputs, but obeys no constraint: labels are shuffled over all tokens,
+each member of tuples over all tuples. So the accuracy on the data is compared with the accuracy that the same
+steps reach on shuffled data.
+
+A sample has training negatives and held-out parts with a change. The change is that of the source of
+negatives that the constraint was learned from (`lcons_core.learn`). For a source that lists points, a similar
+change is used: with `apart`, a window gets the labels of another window; with the other sources, one label of
+a sequence is changed, or one value of a tuple.
+
+A changed part is kept even if it is gold elsewhere. Without these, corrupted parts would be easy to recognise
+(none of them was ever seen), whether there is a constraint or not. So no reference can reach 100%.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcons_core import FeatureSpace, Instance, InvalidInput, LabelledExamples, SparsePsi
 from lcons_core._psi import PsiRows
-from lcons_core.features import ConstraintFeature, Scope
-from lcons_core.learn._examples import NegativeSource, flipped, fold, negative_source, positives_of, unseen
-from lcons_tasks.diagnosis._samples import (
-    TRAINING_CORRUPTIONS,
-    Bools,
-    Sample,
-    corrupted,
-    one_changed,
-    some_of,
+from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
+from lcons_core.learn._examples import (
+    MAX_NEGATIVES,
+    NEGATIVES,
+    HowMany,
+    NegativeSource,
+    fold,
+    negative_source,
+    perturbed_structures,
+    positives_of,
 )
-from lcons_tasks.own_data._data import PsiTable
-from lcons_tasks.own_data._examples import GIVEN
+
+Bools = NDArray[np.bool_]
+
+# References get more than the paper's one negative per positive, so that they find what can be found.
+TRAINING_CORRUPTIONS = 4
+# Sources that change a structure; the others list points.
+CHANGES = ("relabel", "flip", "perturb")
+# There are many windows, so one corruption each is enough; structures are few.
+CORRUPTIONS: dict[Scope, HowMany] = {Scope.LOCAL: 1, Scope.GLOBAL: 10}
+# With more training negatives, references would take minutes and hardly improve.
+MOST = 10**6
 
 
 @dataclass(frozen=True, eq=False)
-class StructureMaterial:
+class Sample:
+    """Training examples, and held-out parts of gold and corrupted units (sentences, structures or rows)."""
+
+    examples: LabelledExamples
+    gold: PsiRows
+    corrupted: PsiRows
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
     """Structures with labels of the feature; `source` is one of `lcons_core.learn.NEGATIVES`; `tuples`:
     whether their y are tuples."""
 
@@ -42,52 +70,47 @@ class StructureMaterial:
 
     @property
     def units(self) -> str:
+        """The name of its units."""
         return "structures" if self.tuples else "sentences"
 
     @property
     def shuffling(self) -> str:
+        """What `shuffled` shuffles, in words."""
         return "shuffled members" if self.tuples else "shuffled labels"
 
     @property
     def scope(self) -> Scope:
+        """LOCAL if `seen in training` looks psi up, GLOBAL if it compares the range of each column."""
         return self.feature.scope
-
-    @property
-    def ranged(self) -> bool:
-        return self.feature.scope is Scope.GLOBAL
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        return len(self.train), len(self.held_out)
 
     @cached_property
     def learned(self) -> PsiRows:
+        """The parts of valid training data."""
         return parts_of(self.feature, self.train)
 
     @cached_property
     def gold(self) -> PsiRows:
+        """The parts of valid held-out data."""
         return parts_of(self.feature, self.held_out)
 
     def sample(self, seed: int) -> Sample | None:
+        """The examples for references; None if every possible negative is gold."""
         feature = self.feature
         positives = positives_of(feature, self.train)
-        if not len(positives):
-            raise InvalidInput(
-                "expected training data that are long enough for this constraint, found none; use longer"
-                " ones or a smaller n."
-            )
         source = negative_source(self.source, feature, self.train, positives, TRAINING_CORRUPTIONS, seed)
-        made = some_of(source, seed)
-        if set(positives.psi.row_keys()).issuperset(made.psi.row_keys()):
-            return None
-        examples = LabelledExamples.of(feature.space, positives, made)
         if self.tuples:
             changed = one_changed(feature.space, self.gold, np.random.default_rng(seed))
         else:
             changed = corrupted(feature, self.held_out, self.gold, self.source, seed)
-        return Sample(examples, self.gold, changed)
+        made = some_of(source, seed)
+        if set(positives.psi.row_keys()).issuperset(made.psi.row_keys()):
+            return None
+        if not len(changed):
+            raise InvalidInput("no held-out part can be corrupted, because the space rules out every change")
+        return Sample(LabelledExamples.of(feature.space, positives, made), self.gold, changed)
 
-    def shuffled(self, rng: np.random.Generator) -> StructureMaterial:
+    def shuffled(self, rng: np.random.Generator) -> Material:
+        """The same data, shuffled, so that they obey no constraint."""
         mixed = shuffled_members if self.tuples else shuffled_labels
         return replace(self, train=mixed(self.train, rng), held_out=mixed(self.held_out, rng))
 
@@ -114,82 +137,73 @@ def shuffled_members(structures: Sequence[Instance], rng: np.random.Generator) -
     return [Instance(s.x, [next(mixed) for _ in s.y]) for s in structures]
 
 
-SOURCES: dict[str, Callable[[FeatureSpace, SparsePsi, int], NegativeSource]] = {
-    "unseen": lambda space, valid, seed: unseen(space, valid),
-    "flip": lambda space, valid, seed: flipped(space, valid, TRAINING_CORRUPTIONS, seed),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class TableMaterial:
-    """Rows that are vectors of the space; `source` is `GIVEN`, or the source of made negatives."""
-
-    space: FeatureSpace
-    train: PsiTable
-    held_out: PsiTable
-    source: str | None
-
-    @property
-    def units(self) -> str:
-        return "rows"
-
-    @property
-    def shuffling(self) -> str:
-        return "a shuffled column `valid`" if self.source == GIVEN else "shuffled columns"
-
-    @property
-    def scope(self) -> Scope:
-        return Scope.LOCAL
-
-    @property
-    def ranged(self) -> bool:
-        return True
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        return len(self.train), len(self.held_out)
-
-    @cached_property
-    def learned(self) -> PsiRows:
-        return rows_where(self.train, self.train.valid)
-
-    @cached_property
-    def gold(self) -> PsiRows:
-        return rows_where(self.held_out, self.held_out.valid)
-
-    def sample(self, seed: int) -> Sample | None:
-        positives = fold(self.learned.psi, self.space.d)
-        if self.source == GIVEN:
-            made = fold(rows_where(self.train, ~self.train.valid).psi, self.space.d)
-            changed = rows_where(self.held_out, ~self.held_out.valid)
-            if not len(changed):
-                raise InvalidInput(
-                    "expected invalid rows among the held-out ones, too, found only valid ones; add some."
-                )
+def corrupted(
+    feature: ConstraintFeature, structures: Sequence[Instance], gold: PsiRows, source: str, seed: int
+) -> PsiRows:
+    """The parts of label sequences, corrupted."""
+    rng = np.random.default_rng(seed)
+    if source == "apart" and isinstance(feature, SequenceFeature):
+        return _recombined(feature, gold, rng)
+    if source not in CHANGES:
+        source = "relabel" if isinstance(feature, SequenceFeature) else "perturb"
+    labels = tuple(sorted({label for structure in structures for label in structure.y}))
+    seeds = rng.integers(2**31, size=len(structures))
+    edges = np.searchsorted(gold.owner, np.arange(len(structures) + 1))
+    many = CORRUPTIONS[feature.scope]
+    rows, owners = [SparsePsi.from_indices([], feature.space.d)], [np.zeros(0, dtype=np.int64)]
+    for i, structure in enumerate(structures):
+        parts = gold.psi.take(np.arange(edges[i], edges[i + 1]))
+        if not len(parts):
+            continue
+        if source == "perturb":
+            # Features of other packages may not state their labels.
+            made = perturbed_structures(feature, [structure], feature.labels or labels, many, int(seeds[i]))
         else:
-            if self.source not in SOURCES:
-                raise InvalidInput(
-                    "expected invalid training rows, or a source of them, found only valid rows"
-                    f"{f' and {self.source!r}' if self.source else ''}; add rows with valid = 0, or make some"
-                    f" with {' or '.join(f'`negatives={name!r}`' for name in SOURCES)}."
-                )
-            made = some_of(SOURCES[self.source](self.space, positives.psi, seed), seed)
-            changed = one_changed(self.space, self.gold, np.random.default_rng(seed))
-        if set(positives.psi.row_keys()).issuperset(made.psi.row_keys()):
-            return None
-        return Sample(LabelledExamples.of(self.space, positives, made), self.gold, changed)
-
-    def shuffled(self, rng: np.random.Generator) -> TableMaterial:
-        def mixed(table: PsiTable) -> PsiTable:
-            if self.source == GIVEN:
-                return replace(table, valid=rng.permutation(table.valid))
-            values = rng.permuted(self.space.assignments(table.X), axis=0)
-            possible = self.space.possible(values)
-            return PsiTable(table.names, self.space.vectors(values[possible]), table.valid[possible])
-
-        return replace(self, train=mixed(self.train), held_out=mixed(self.held_out))
+            made = NEGATIVES[source](feature, [structure], PsiRows.of(parts), many, int(seeds[i]))
+        for chunk in made.chunks():
+            local = source == "perturb" and feature.scope is Scope.LOCAL
+            changed = _changed_rows(chunk, parts) if local else chunk
+            rows.append(changed)
+            owners.append(np.full(len(changed), i))
+    return PsiRows.of(SparsePsi.stack(rows), np.concatenate(owners))
 
 
-def rows_where(table: PsiTable, chosen: Bools) -> PsiRows:
-    """The chosen rows, each as one part."""
-    return PsiRows.of(SparsePsi.from_dense(table.X[chosen]), np.flatnonzero(chosen))
+def some_of(source: NegativeSource, seed: int) -> PsiRows:
+    """The distinct vectors of a source; if it has more than `MOST`, about that many, drawn at random."""
+    if not MOST < source.size <= MAX_NEGATIVES:
+        return source.collect()
+    rng = np.random.default_rng(seed)
+    drawn = [chunk.take(rng.random(len(chunk)) < MOST / source.size) for chunk in source.chunks()]
+    rows = SparsePsi.stack(drawn)
+    return fold(rows, rows.d)
+
+
+def one_changed(space: FeatureSpace, gold: PsiRows, rng: np.random.Generator) -> PsiRows:
+    """The parts with one value each, drawn at random, changed to another value; results outside the space
+    are left out."""
+    values = space.assignments(gold.psi)
+    sizes = np.array([len(axis) for axis in space.axes])
+    free = np.flatnonzero(sizes > 1)
+    if not len(free):
+        return gold.take(np.zeros(len(gold), dtype=np.bool_))
+    rows, axes = np.arange(len(values)), free[rng.integers(len(free), size=len(values))]
+    values[rows, axes] = (values[rows, axes] + rng.integers(1, sizes[axes])) % sizes[axes]
+    possible = space.possible(values)
+    return PsiRows.of(SparsePsi.from_dense(space.vectors(values[possible])), gold.owner[possible])
+
+
+def _changed_rows(made: SparsePsi, gold: SparsePsi) -> SparsePsi:
+    """The rows that a change of one label changed; all rows if it also changed their number."""
+    if len(made) != len(gold):
+        return made
+    differ = [a != b for a, b in zip(made.row_keys(), gold.row_keys(), strict=True)]
+    return made.take(np.array(differ, dtype=np.bool_))
+
+
+def _recombined(feature: SequenceFeature, gold: PsiRows, rng: np.random.Generator) -> PsiRows:
+    """The contexts of each window with the labels of a window drawn at random."""
+    values = feature.space.assignments(gold.psi)
+    drawn = values[rng.integers(len(values), size=len(values)), -feature.n :]
+    mixed = np.concatenate([values[:, : -feature.n], drawn], axis=1)
+    possible = feature.space.possible(mixed)
+    return PsiRows.of(feature.psi_of_values(mixed[possible]), gold.owner[possible])

@@ -3,7 +3,6 @@
 If a prediction is right, gold and prediction violate the constraint equally. So
 
     excess = violations of predictions - violations of gold
-           = (prediction rejected, gold accepted) - (gold rejected, wrong prediction accepted)
 
 is the share of parts where the constraint supports gold against a wrong prediction, minus the share where it
 supports the wrong prediction. The constraint can help only if the excess is above zero; then a violation
@@ -23,7 +22,7 @@ from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features import ConstraintFeature, SequenceFeature, Tuples
 from lcons_tasks.diagnosis._material import parts_of
-from lcons_tasks.diagnosis._references import Reference, by_unit
+from lcons_tasks.diagnosis._references import Reference, share_of
 from lcons_tasks.stats import Estimate, Resampler, are_spans, certain, count_right
 
 Labels = list[tuple[str, ...]]
@@ -33,13 +32,11 @@ Labels = list[tuple[str, ...]]
 class Obedience:
     """The verdict of a judge (the constraint or a reference) on predictions; shares of parts, in percent.
 
-    `for_gold`: prediction rejected, gold accepted. `against_gold`: gold rejected, wrong prediction accepted.
-    `false_alarms`: right prediction rejected. Errors are shares of wrong labels inside parts; `lift` is the
-    difference of the two, None if nothing or everything is violated. `headroom`: the accuracy, in points,
-    that would be gained if every wrong label inside a violating part were corrected. If tuples or rows are
-    predicted, they count as the labels. All of these are None if predicted and gold parts cannot be compared
-    one by one. `f1` and `headroom_f1`: span F1 of the predictions, and what it would gain by the same
-    corrections; None if the labels are not spans (IOB, BIOES, BILOU).
+    Errors are shares of wrong labels inside parts; `lift` is the difference of the two, None if nothing or
+    everything is violated. `headroom`: the accuracy, in points, that would be gained if every wrong label
+    inside a violating part were corrected. If tuples or rows are predicted, they count as the labels. All of
+    these and `accuracy` are None if predicted and gold parts cannot be compared one by one. `f1` and
+    `headroom_f1`: the same for span F1; None if the labels are not spans (IOB, BIOES, BILOU).
     """
 
     judge: str
@@ -47,9 +44,6 @@ class Obedience:
     violations: Estimate
     gold_violations: Estimate
     excess: Estimate
-    for_gold: float | None = None
-    against_gold: float | None = None
-    false_alarms: float | None = None
     error_if_violated: float | None = None
     error_otherwise: float | None = None
     lift: Estimate | None = None
@@ -75,7 +69,7 @@ class Predicted:
     the gold and predicted labels of each unit if they are spans."""
 
     gold: PsiRows
-    found: PsiRows
+    parts: PsiRows
     wrong: Wrong | None
     spans: tuple[Labels, Labels] | None = None
 
@@ -85,29 +79,20 @@ class Predicted:
     ) -> Predicted:
         """`predictions` are the predicted labels or tuples of each structure."""
         gold = parts_of(feature, held_out)
-        found = parts_of(feature, predicted_instances(held_out, predictions))
+        parts = parts_of(feature, predicted_instances(held_out, predictions))
         sizes = [len(y) for y in predictions]
-        if sizes != [len(s.y) for s in held_out] or not np.array_equal(gold.owner, found.owner):
-            return cls(gold, found, None)
+        if sizes != [len(s.y) for s in held_out] or not np.array_equal(gold.owner, parts.owner):
+            return cls(gold, parts, None)
         offsets = np.cumsum([0, *sizes])
         differ = [a != b for s, y in zip(held_out, predictions, strict=True) for a, b in _pairs(s.y, y)]
         counts = np.bincount(gold.owner, minlength=len(sizes))
-        spans = [_covered(feature, *one) + o for *one, o in zip(sizes, counts, offsets, strict=False)]
-        first, stop = np.concatenate(spans).T
+        places = [_covered(feature, *one) + o for *one, o in zip(sizes, counts, offsets, strict=False)]
+        first, stop = np.concatenate(places).T
         wrong = Wrong(np.array(differ, dtype=np.float64), first, stop, offsets)
         golds = [tuple(s.y) for s in held_out]
         both = {label for y in (*golds, *predictions) for label in y}
-        if not all(isinstance(label, str) for label in both) or not are_spans(both):
-            return cls(gold, found, wrong)
-        return cls(gold, found, wrong, (golds, [tuple(y) for y in predictions]))
-
-    @classmethod
-    def of_rows(cls, gold: PsiRows, found: PsiRows, size: int) -> Predicted:
-        """Rows of a table of `size` rows, each compared with the gold row."""
-        differ = [a != b for a, b in zip(gold.psi.row_keys(), found.psi.row_keys(), strict=True)]
-        each = np.arange(len(gold) + 1)
-        offsets = np.searchsorted(gold.owner, np.arange(size + 1))
-        return cls(gold, found, Wrong(np.array(differ, dtype=np.float64), each[:-1], each[1:], offsets))
+        spans = all(isinstance(label, str) for label in both) and are_spans(both)
+        return cls(gold, parts, wrong, (golds, [tuple(y) for y in predictions]) if spans else None)
 
 
 def predicted_instances(held_out: Sequence[Instance], predictions: Sequence[Sequence[Any]]) -> list[Instance]:
@@ -117,41 +102,35 @@ def predicted_instances(held_out: Sequence[Instance], predictions: Sequence[Sequ
     ]
 
 
-def obedience(judge: Reference, given: Predicted, draws: Resampler) -> Obedience:
+def obedience(judge: Reference, predicted: Predicted, draws: Resampler) -> Obedience:
     """The verdict of the judge on the predictions."""
-
-    def share(values: Floats, of: Floats, parts: PsiRows) -> Floats:
-        return draws.ratio(by_unit(values, parts, draws.size), by_unit(of, parts, draws.size))
-
-    alarm, gold_alarm = ~judge.accepts(given.found.psi), ~judge.accepts(given.gold.psi)
-    every = np.ones(len(alarm))
-    violations = share(alarm * every, every, given.found)
-    gold_every = np.ones(len(gold_alarm))
-    gold_violations = share(gold_alarm * gold_every, gold_every, given.gold)
+    alarm, gold_alarm = ~judge.accepts(predicted.parts.psi), ~judge.accepts(predicted.gold.psi)
+    violations = share_of(alarm, predicted.parts, draws)
+    gold_violations = share_of(gold_alarm, predicted.gold, draws)
     shares = certain(violations), certain(gold_violations), certain(violations - gold_violations)
-    wrong = given.wrong
+    wrong = predicted.wrong
     if wrong is None:
         return Obedience(judge.name, None, *shares)
     before = np.concatenate([[0.0], np.cumsum(wrong.labels)])
     errors = (before[wrong.stop] - before[wrong.first]) / np.maximum(wrong.stop - wrong.first, 1)
-    inside = share(errors * alarm, alarm * every, given.found)
-    outside = share(errors * ~alarm, ~alarm * every, given.found)
+    inside = share_of(errors * alarm, predicted.parts, draws, alarm)
+    outside = share_of(errors * ~alarm, predicted.parts, draws, ~alarm)
+    means = [None if np.isnan(share[0]) else float(100 * share[0]) for share in (inside, outside)]
+    f1, headroom_f1 = _f1(predicted, wrong, alarm, draws)
     return Obedience(
         judge.name,
         float(100 * (1 - wrong.labels.mean())),
         *shares,
-        float(100 * np.mean(alarm & ~gold_alarm)),
-        float(100 * np.mean(gold_alarm & ~alarm)),
-        float(100 * np.mean(alarm & (errors == 0))),
-        None if np.isnan(inside[0]) else float(100 * inside[0]),
-        None if np.isnan(outside[0]) else float(100 * outside[0]),
-        Estimate.of(inside - outside),
-        certain(_headroom(wrong, alarm, draws)),
-        *_f1(given, alarm, draws),
+        error_if_violated=means[0],
+        error_otherwise=means[1],
+        lift=Estimate.of(inside - outside),
+        headroom=certain(_headroom(wrong, alarm, draws)),
+        f1=f1,
+        headroom_f1=headroom_f1,
     )
 
 
-def _inside(wrong: Wrong, alarm: Any) -> Bools:
+def _inside(wrong: Wrong, alarm: Bools) -> Bools:
     """(N,) which labels are inside violating parts."""
     marks = np.zeros(len(wrong.labels) + 1)
     np.add.at(marks, wrong.first[alarm], 1)
@@ -159,35 +138,34 @@ def _inside(wrong: Wrong, alarm: Any) -> Bools:
     return np.asarray(np.cumsum(marks)[:-1] > 0)
 
 
-def _headroom(wrong: Wrong, alarm: Any, draws: Resampler) -> Floats:
+def _headroom(wrong: Wrong, alarm: Bools, draws: Resampler) -> Floats:
     """The share of wrong labels inside violating parts, each counted once, among all labels."""
     caught = np.concatenate([[0.0], np.cumsum(wrong.labels * _inside(wrong, alarm))])
     edges = wrong.offsets
     return draws.ratio(caught[edges[1:]] - caught[edges[:-1]], np.diff(edges))
 
 
-def _f1(given: Predicted, alarm: Any, draws: Resampler) -> tuple[Estimate | None, Estimate | None]:
+def _f1(
+    predicted: Predicted, wrong: Wrong, alarm: Bools, draws: Resampler
+) -> tuple[Estimate | None, Estimate | None]:
     """Span F1 of the predictions, and its gain if the labels inside violating parts were those of gold."""
-    if given.spans is None or given.wrong is None:
+    if predicted.spans is None:
         return None, None
-    golds, found = given.spans
-    inside = np.split(_inside(given.wrong, alarm), given.wrong.offsets[1:-1])
+    golds, labels = predicted.spans
+    inside = np.split(_inside(wrong, alarm), wrong.offsets[1:-1])
     corrected = [
         tuple(g if bad else y for g, y, bad in zip(*one, strict=True))
-        for one in zip(golds, found, inside, strict=True)
+        for one in zip(golds, labels, inside, strict=True)
     ]
-    before, after = (_f1_draws(golds, side, draws) for side in (found, corrected))
+    counts = [count_right(golds, side) for side in (labels, corrected)]
+    before, after = (draws.ratio(2 * one[:, 0], one[:, 1:].sum(1)) for one in counts)
     return Estimate.of(before), Estimate.of(after - before)
 
 
-def _f1_draws(golds: Labels, found: Labels, draws: Resampler) -> Floats:
-    counts = count_right(golds, found)
-    return draws.ratio(2 * counts[:, 0], counts[:, 1:].sum(1))
-
-
-def _pairs(gold: Sequence[Any], found: Sequence[Any]) -> list[tuple[Any, Any]]:
+def _pairs(gold: Sequence[Any], predicted: Sequence[Any]) -> list[tuple[Any, Any]]:
     """Pairs of gold and predicted labels or tuples; a tuple may be a list."""
-    return [(a, b) if isinstance(a, str) else (tuple(a), tuple(b)) for a, b in zip(gold, found, strict=True)]
+    both = zip(gold, predicted, strict=True)
+    return [(a, b) if isinstance(a, str) else (tuple(a), tuple(b)) for a, b in both]
 
 
 def _covered(feature: ConstraintFeature, length: int, parts: int) -> Ints:

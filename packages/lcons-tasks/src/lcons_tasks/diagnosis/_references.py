@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -21,20 +20,18 @@ from lcons_core import ConstraintLearner, LabelledExamples, SparsePsi
 from lcons_core._psi import PsiRows
 from lcons_core._types import Floats
 from lcons_core.features import Scope
-from lcons_core.learn._estimator import Progress
-from lcons_tasks.diagnosis._samples import Bools, Material, Sample
+from lcons_tasks.diagnosis._material import Bools, Material, Sample
 from lcons_tasks.stats import Resampler
 
 Accepts = Callable[[SparsePsi], Bools]
-# Called with the share of the work that is done, from 0 to 1.
-Tell = Callable[[float], None]
 
 HIDDEN = (1, 64)
-# The share of the work that is done before each network, and at the end; the larger takes twice as long.
-DONE = (0, 1 / 3, 1)
 EPOCHS = 100
 # Limit of examples times epochs: with more than about 10,000 examples fewer epochs suffice; time is bounded.
 VISITS = 1_500_000
+# If there is no constraint, the original data are better than all of five shufflings in one case of six, and
+# better by the margin `EXISTS` of `_diagnosis` far more rarely.
+SHUFFLES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,21 +52,15 @@ class Measured:
     rejected: Floats
 
 
-def references(
-    examples: LabelledExamples, scope: Scope, seed: int, tell: Tell = lambda share: None
-) -> list[Reference]:
+def references(examples: LabelledExamples, scope: Scope, seed: int) -> list[Reference]:
     """The references of the module's table, made from training examples."""
     psi, y, weights = examples.matrix()
-    found = [Reference("seen in training", seen_in_training(examples.positives.psi, scope))]
+    made = [Reference("seen in training", seen_in_training(examples.positives.psi, scope))]
     epochs = int(np.clip(VISITS // len(examples), 10, EPOCHS))
-    for K, (first, last) in zip(HIDDEN, pairwise(DONE), strict=True):
-
-        def progress(step: Progress, first: float = first, last: float = last) -> None:
-            tell(first + (last - first) * step.epoch / step.epochs)
-
-        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, progress=progress, penalty=0.0)
-        found.append(Reference(f"network, K = {K}", learner.fit(psi, y, weights).network_.accepts))
-    return found
+    for K in HIDDEN:
+        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, penalty=0.0)
+        made.append(Reference(f"network, K = {K}", learner.fit(psi, y, weights).network_.accepts))
+    return made
 
 
 def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
@@ -102,82 +93,49 @@ def column_ranges(psi: SparsePsi) -> tuple[Floats, Floats]:
 
 def measure(reference: Reference, sample: Sample, draws: Resampler) -> Measured:
     """How well a reference separates held-out gold from held-out corrupted parts."""
-    accepted = _share(reference.accepts(sample.gold.psi), sample.gold, draws)
-    rejected = _share(~reference.accepts(sample.corrupted.psi), sample.corrupted, draws)
+    accepted = share_of(reference.accepts(sample.gold.psi), sample.gold, draws)
+    rejected = share_of(~reference.accepts(sample.corrupted.psi), sample.corrupted, draws)
     return Measured(reference.name, (accepted + rejected) / 2, accepted, rejected)
 
 
-def best_of(found: list[Measured]) -> Measured:
-    """The one with the highest balanced accuracy; the first of equal ones."""
-    return max(found, key=lambda measured: float(measured.balanced[0]))
-
-
-def by_unit(values: Bools | Floats, parts: PsiRows, size: int) -> Floats:
-    """(size,) the sums of the values of the parts of each unit."""
-    return np.bincount(parts.owner, weights=values, minlength=size).astype(np.float64)
-
-
-def _share(right: Bools, parts: PsiRows, draws: Resampler) -> Floats:
-    every = np.ones(len(right))
-    return draws.ratio(by_unit(right, parts, draws.size), by_unit(every, parts, draws.size))
-
-
-# If there is no constraint, the original data are better than all of five shufflings in one case of six, and
-# better by the margin `EXISTS` of `_verdicts` far more rarely.
-SHUFFLES = 5
-BEYOND = "beyond what was seen"
+def share_of(
+    values: Bools | Floats, parts: PsiRows, draws: Resampler, of: Bools | Floats | None = None
+) -> Floats:
+    """The draws of the sum of values over the sum of `of` (all parts by default)."""
+    whole = np.ones(len(values)) if of is None else of
+    sums = [np.bincount(parts.owner, weights=one, minlength=draws.size) for one in (values, whole)]
+    return draws.ratio(*sums)
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """References measured on one form of the data, original or shuffled.
-
-    `beyond` is the best network on the corrupted psi in the range of training; None if psi is local or there
-    are no such psi.
-    """
+    """References measured on one form of the data, original or shuffled, and the best of them."""
 
     measured: list[Measured]
     best: Measured
     reference: Reference
-    beyond: Measured | None
 
     @classmethod
-    def of(cls, scope: Scope, sample: Sample, draws: Resampler, seed: int, tell: Tell) -> World:
-        """References made and measured on a sample; `tell` is called with the share that is done."""
-        made = references(sample.examples, scope, seed, tell)
+    def of(cls, scope: Scope, sample: Sample, draws: Resampler, seed: int) -> World:
+        """References made and measured on a sample."""
+        made = references(sample.examples, scope, seed)
         measured = [measure(reference, sample, draws) for reference in made]
-        best = best_of(measured)
-        seen, *networks = made
-        within = seen.accepts(sample.corrupted.psi)
-        beyond = None
-        if scope is Scope.GLOBAL and within.any():
-            rest = replace(sample, corrupted=sample.corrupted.take(within))
-            beyond = replace(best_of([measure(network, rest, draws) for network in networks]), name=BEYOND)
-        return cls(measured, best, made[measured.index(best)], beyond)
+        best = max(measured, key=lambda one: float(one.balanced[0]))
+        return cls(measured, best, made[measured.index(best)])
 
 
-def chance(material: Material, draws: Resampler, seed: int, tell: Tell) -> World:
-    """The best that references reach on shuffled data; 50% if every possible negative is gold."""
+def chance(material: Material, draws: Resampler, seed: int, step: Callable[[], None]) -> Measured:
+    """The best that references reach on shuffled data; 50% if every possible negative is gold. `step` is
+    called after each shuffling."""
+    half, all_of_it, none_of_it = (np.full(draws.length, share) for share in (0.5, 1.0, 0.0))
     worlds = []
     for i in range(SHUFFLES):
         mixed = material.shuffled(np.random.default_rng((seed, i)))
         sample = mixed.sample(seed + 1 + i)
-        if sample is not None and len(sample.gold) and len(sample.corrupted):
-            inner = _part_of(tell, i)
-            worlds.append(World.of(material.scope, sample, draws, seed + 1 + i, inner))
+        if sample is not None and len(sample.gold):
+            worlds.append(World.of(material.scope, sample, draws, seed + 1 + i).best)
+        step()
     if not worlds:
-        half, all_of_it, none_of_it = (np.full(draws.length, share) for share in (0.5, 1.0, 0.0))
-        toss = Measured("shuffled: all is gold", half, all_of_it, none_of_it)
-        return World([toss], toss, Reference(toss.name, lambda psi: np.ones(len(psi), dtype=np.bool_)), None)
-    top = max(worlds, key=lambda world: float(world.best.balanced[0]))
-    beyond = [world.beyond for world in worlds if world.beyond is not None]
-    return replace(
-        top,
-        best=replace(top.best, name=f"shuffled: {top.best.name}"),
-        beyond=replace(best_of(beyond), name=f"shuffled: {BEYOND}") if beyond else None,
-    )
-
-
-def _part_of(tell: Tell, i: int) -> Tell:
-    """The progress of shuffling i as a part of the progress of all shufflings."""
-    return lambda share: tell((i + share) / SHUFFLES)
+        return Measured("shuffled: all is gold", half, all_of_it, none_of_it)
+    best = max(worlds, key=lambda one: float(one.balanced[0]))
+    return replace(best, name=f"shuffled: {best.name}")

@@ -29,4 +29,4 @@ EXPERIMENTS = {
     "suite": Entry("suite._experiment", "Measure `fit` on many sets with few labels."),
 }
 
-__all__ = ["EXPERIMENTS", "Entry"]
+__all__ = ["EXPERIMENTS"]

@@ -14,6 +14,24 @@
 Not in the paper: all of this folder.
 """
 
+from typing import TYPE_CHECKING
+
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+if TYPE_CHECKING:
+    from lcons_tasks.fitted._estimator import ConstrainedTaggerCV as ConstrainedTaggerCV
+    from lcons_tasks.fitted._fit import fit as fit
+    from lcons_tasks.fitted._fitted_tagger import FittedTagger as FittedTagger
+    from lcons_tasks.fitted._own_scores import fit_scores as fit_scores
+    from lcons_tasks.fitted._settings import FitSettings as FitSettings
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "_estimator": ["ConstrainedTaggerCV"],
+        "_fit": ["fit"],
+        "_fitted_tagger": ["FittedTagger"],
+        "_own_scores": ["fit_scores"],
+        "_settings": ["FitSettings"],
+    },
+)

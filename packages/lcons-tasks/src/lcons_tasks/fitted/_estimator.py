@@ -76,21 +76,10 @@ class ConstrainedTaggerCV:
         """Changes settings by name."""
         unknown = sorted(set(params) - set(self._names()))
         if unknown:
-            raise InvalidInput(
-                f"unknown setting {unknown[0]!r}; the settings are {', '.join(self._names())}."
-            )
+            raise InvalidInput(f"a setting is one of {', '.join(self._names())}: got {unknown[0]!r}.")
         for name, value in params.items():
             setattr(self, name, value)
         return self
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = [
-            f"{name}=({len(value):,} sentences)" if name == "unlabelled" else f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if value != defaults[name].default
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_")
@@ -121,7 +110,5 @@ def _sentences(X: Words, y: Words) -> list[Sentence]:
         raise InvalidInput(f"expected one list of labels per sentence: got {len(y)} lists for {len(X)}.")
     for words in (*X, *y):
         if isinstance(words, str):
-            raise InvalidInput(
-                f"expected lists of words and of labels: got the text {words[:40]!r}; split it first."
-            )
+            raise InvalidInput(f"expected lists of words and of labels: got the text {words[:40]!r}.")
     return [Sentence(tuple(words), tuple(labels)) for words, labels in zip(X, y, strict=True)]

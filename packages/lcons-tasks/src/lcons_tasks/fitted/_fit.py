@@ -15,16 +15,14 @@ Not in the paper.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from lcons_core import InvalidInput, Recipe, bilou, bioes, detect_scheme, iob2
+from lcons_core import InvalidInput, Recipe
 from lcons_core._types import Ints
 from lcons_core.learn._evidence import EVIDENCE
 from lcons_decode import ChainBatch, Hard
@@ -32,9 +30,8 @@ from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
-from lcons_tasks.fitted._fitted_tagger import FittedTagger, changed_sentences, contributions, telling_rules
-from lcons_tasks.fitted._jackknife import Draws, decode_folds, fold_bounds, prefer, resemblance
-from lcons_tasks.fitted._kept_models import KeptModels, kept_models
+from lcons_tasks.fitted._fitted_tagger import FittedTagger, Steps, telling_rules
+from lcons_tasks.fitted._jackknife import decode_folds, prefer, resemblance
 from lcons_tasks.fitted._settings import (
     BIAS,
     BILSTM,
@@ -55,10 +52,9 @@ from lcons_tasks.models._consistent_chain import (
     ConsistentChain,
     consistent,
 )
-from lcons_tasks.stats import are_spans, bootstrap_f1, count_right, f1
+from lcons_tasks.stats import f1
 
 OUTSIDE = "O"
-DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
 # With less unlabelled text, clusters and consistency say little that the labelled sentences do not.
 LEAST_UNLABELLED = 20
 # Standard errors that a change needs: more against what has helped everywhere (`_settings`).
@@ -66,7 +62,6 @@ SURE, LIKELY = 1.5, 1.0
 # Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
 MOST_LOST = 15.0
 
-Labels = list[tuple[str, ...]]
 Weights = tuple[float, float, float]
 NO_WEIGHTS: Weights = (0.0, 0.0, 0.0)
 Progress = Callable[[str, int, int], None]
@@ -77,14 +72,11 @@ def fit(
     unlabelled: Sequence[Sequence[str]] = (),
     settings: FitSettings | None = None,
     *,
-    kept: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> FittedTagger:
     """The tagger that the labelled sentences and the unlabelled text, lists of words, give.
 
-    `kept` is a folder for the models of the folds: if `fit` is interrupted, the next call with the same
-    arguments continues with them; they are removed when it is done. `progress` is called with what is being
-    done, how many steps are done, and how many there are.
+    `progress` is called with what is being done, how many steps are done, and how many there are.
 
     >>> words = ["aspirin", "ibuprofen", "morphine", "codeine"]
     >>> train = [Sentence(("give", w, "now"), ("O", "B-DRUG", "O")) for w in words]
@@ -101,8 +93,7 @@ def fit(
             f"fit needs at least 2 labelled sentences with words: got {len(sentences)}; label some more."
         )
     texts = _spaced(unlabelled, settings.most_unlabelled)
-    with kept_models(kept, sentences, texts, settings) as models:
-        return _Work(sentences, texts, settings, models, progress).run()
+    return _Work(sentences, texts, settings, progress).run()
 
 
 def _spaced(texts: Sequence[Sequence[str]], most: int) -> list[tuple[str, ...]]:
@@ -132,22 +123,18 @@ class _Work:
         sentences: list[Sentence],
         texts: list[tuple[str, ...]],
         settings: FitSettings,
-        kept: KeptModels,
         progress: Progress | None,
     ) -> None:
         self.sentences, self.texts, self.settings = sentences, texts, settings
-        self.gold = [sentence.labels for sentence in sentences]
-        self.labels = tuple(sorted({label for y in self.gold for label in y}))
-        self.spans = are_spans(self.labels)
-        self.folds = fold_bounds(len(sentences), settings.folds)
-        self.draws = Draws.of(len(sentences), settings.seed)
+        self.labels = tuple(sorted({label for sentence in sentences for label in sentence.labels}))
+        self.steps = Steps(sentences, self.labels, settings.folds, settings.seed)
+        self.folds = self.steps.folds
         words = [sentence.words for sentence in sentences]
         self.resemblance = resemblance(words, texts, self.folds)
         self.outside = self.labels.index(OUTSIDE) if OUTSIDE in self.labels else None
         self.bases: dict[bool, Base] = {}
         self.clusters: Clusters | None = None
-        self.steps: list[tuple[str, Labels]] = []
-        self.kept, self.progress, self.done = kept, progress, 0
+        self.progress, self.done = progress, 0
         bases = len(settings.penalties) + self.uses(CLUSTERS)
         self.total = len(self.folds) * (bases + self.uses(PAIRS) + self.uses(CONSISTENCY)) + 1
 
@@ -162,38 +149,32 @@ class _Work:
     def run(self) -> FittedTagger:
         """All steps."""
         plain = self._trained(False, self.settings.penalties[0])
-        self._keep("base model", decode_folds(plain.held, ()))
-        scheme = self._scheme() if self.uses(SCHEME) else ()
+        self.steps.add("base model", decode_folds(plain.held, ()))
+        scheme = self.steps.scheme(self.labels) if self.uses(SCHEME) else ()
         if scheme:
-            self._keep(f"label scheme {scheme[0].name}", decode_folds(plain.held, scheme))
+            self.steps.add(f"label scheme {scheme[0].name}", decode_folds(plain.held, scheme))
         folds = self._chosen_base(plain, scheme)
         if folds is not plain:
             name = "clusters of words" if folds.clusters is not None else "penalties"
-            self._keep(name, decode_folds(folds.held, scheme))
+            self.steps.add(name, decode_folds(folds.held, scheme))
         pairs = self._chosen_pairs(folds, scheme) if self.uses(PAIRS) else ()
         hard = (*scheme, *pairs)
         weights, bias = self._chosen_adjustment(folds, scheme, pairs)
-        first, last = (self._counts(self.steps[i][1]) for i in (0, -1))
+        first, last = (self.steps.counts(self.steps.steps[i][1]) for i in (0, -1))
         lost = float(f1(first.sum(0)) - f1(last.sum(0)))
         if lost > MOST_LOST or self._prefer(1, [0], [first, last], LIKELY) == 0:
             folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
-            self._keep("base model again, which is better", self.steps[0][1])
+            self.steps.add("base model again, which is better", self.steps.steps[0][1])
         return self._finished(folds, weights, bias, hard)
 
     def _prefer(self, default: int, others: Sequence[int], counts: Sequence[Ints], errors: float) -> int:
         """`prefer`, with more standard errors where folds resemble each other."""
-        return prefer(default, others, counts, self.draws, errors * self.resemblance**2)
+        return prefer(default, others, counts, self.steps.draws, errors * self.resemblance**2)
 
     def _say(self, what: str) -> None:
         if self.progress is not None:
             self.progress(what, self.done, self.total)
         self.done += 1
-
-    def _keep(self, name: str, found: Labels) -> None:
-        self.steps.append((name, found))
-
-    def _counts(self, found: Labels) -> Ints:
-        return count_right(self.gold, found, self.spans)
 
     def _base(self, clustered: bool) -> Base:
         """The base with or without clusters, made once."""
@@ -211,15 +192,10 @@ class _Work:
         for first, stop in self.folds:
             self._say("training base models")
             others = [i for i in range(len(self.sentences)) if not first <= i < stop]
-            name = f"{'clusters' if clustered else 'words'}-{penalties[0]}-{penalties[1]}-{first}"
-            models.append(self.kept.model(name, partial(base.train, others, penalties)))
+            models.append(base.train(others, penalties))
             held.append(base.scores(models[-1], first, stop))
         clusters = self.clusters if clustered else None
         return _Folds(base, clusters, penalties, tuple(models), tuple(held))
-
-    def _scheme(self) -> tuple[Hard, ...]:
-        name = detect_scheme(self.gold)
-        return () if name is None else (Hard(DESIGNED[name](self.labels), name),)
 
     def _chosen_base(self, plain: _Folds, scheme: tuple[Hard, ...]) -> _Folds:
         """The base with the best penalties; with clusters, unless it is surely better without."""
@@ -232,7 +208,7 @@ class _Work:
         if clustered:
             candidates.append(self._trained(True, first))
         candidates += [self._trained(clustered, penalties) for penalties in others]
-        counts = [self._counts(decode_folds(folds.held, scheme)) for folds in candidates]
+        counts = [self.steps.counts(decode_folds(folds.held, scheme)) for folds in candidates]
         if not clustered:
             return candidates[self._prefer(0, range(1, len(candidates)), counts, 0.0)]
         best = self._prefer(1, range(2, len(candidates)), counts, 0.0)
@@ -242,17 +218,16 @@ class _Work:
         """A hard constraint on pairs of labels that chance would have shown, if the folds support it. A model
         of single tokens has it unless the folds are against it."""
         own = []
-        for first, stop in self.folds:
+        for fold in self.folds:
             self._say("learning label pairs")
-            others = [s for i, s in enumerate(self.sentences) if not first <= i < stop]
-            own.append(learn_pairs(others, self.settings.seed))
+            own.append(learn_pairs(self.steps.without(fold), self.settings.seed))
         without = decode_folds(folds.held, scheme)
         found = decode_folds(folds.held, scheme, own)
-        counts = [self._counts(without), self._counts(found)]
+        counts = [self.steps.counts(without), self.steps.counts(found)]
         default = 1 if self.settings.base == TOKEN else 0
         if not self._prefer(default, [1 - default], counts, LIKELY):
             return ()
-        self._keep("label pairs", found)
+        self.steps.add("label pairs", found)
         self._pairs_of_folds = own
         return learn_pairs(self.sentences, self.settings.seed)
 
@@ -272,19 +247,19 @@ class _Work:
             decode_folds([_biased(batch, self.outside, bias) for batch in held[w]], scheme, own)
             for w, bias in options
         ]
-        counts = [self._counts(labels) for labels in found]
+        counts = [self.steps.counts(labels) for labels in found]
         start = options.index((0, 0.0))
         if weights[0] != NO_WEIGHTS:
-            self._keep("consistency over unlabelled text", found[start])
+            self.steps.add("consistency over unlabelled text", found[start])
         same = [i for i, (w, _) in enumerate(options) if w == 0 and i != start]
         chosen = self._prefer(start, same, counts, LIKELY)
         if chosen != start:
-            self._keep("bias of O", found[chosen])
+            self.steps.add("bias of O", found[chosen])
         others = [i for i, (w, _) in enumerate(options) if w != 0]
         last = self._prefer(chosen, others, counts, SURE)
         if last != chosen:
             name = "no consistency" if weights[options[last][0]] == NO_WEIGHTS else "other weights"
-            self._keep(f"{name}, which the folds prefer", found[last])
+            self.steps.add(f"{name}, which the folds prefer", found[last])
         return weights[options[last][0]], options[last][1]
 
     def _adjusted(self, folds: _Folds, weights: Sequence[Weights]) -> list[list[ChainBatch]]:
@@ -320,17 +295,11 @@ class _Work:
             shift[self.outside] = -bias
             model = replace(model, bias=shift)
         tagger = ConstrainedTagger(model, hard)
-        counts = [self._counts(found) for _, found in self.steps]
-        seed = self.settings.seed
         return FittedTagger(
+            **self.steps.results(),
             tagger=tagger,
-            measure="span F1" if self.spans else "token accuracy",
-            labelled=N,
             unlabelled=len(self.texts),
-            contributions=contributions([name for name, _ in self.steps], counts, seed),
-            gain=bootstrap_f1([counts[-1]], [counts[0]], seed=seed),
             rules=telling_rules(tagger),
-            changed=changed_sentences(self.sentences, self.steps[0][1], self.steps[-1][1]),
             chosen={
                 "base": self.settings.base,
                 "penalties": list(folds.penalties),
@@ -340,7 +309,7 @@ class _Work:
                 "hard": [use.name for use in hard],
                 "folds": len(self.folds),
                 "resemblance": self.resemblance,
-                "seed": seed,
+                "seed": self.settings.seed,
             },
         )
 

@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lcons_core import explain
+from lcons_core import bilou, bioes, detect_scheme, explain, iob2
 from lcons_core._types import Ints
+from lcons_core.learn._evidence import fold_bounds
 from lcons_decode import Decoding, Hard, Soft
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._tagged_text import spans
+from lcons_tasks.fitted._jackknife import Draws
 from lcons_tasks.models._consistent_chain import ConsistentChain
-from lcons_tasks.stats import Interval, bootstrap_f1, f1
+from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, count_right, f1
 
+DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
+Labels = list[tuple[str, ...]]
 MOST_RULES, MOST_CHANGED = 10, 5
 
 
@@ -35,6 +39,47 @@ def contributions(parts: Sequence[str], counts: Sequence[Ints], seed: int) -> tu
         Contribution(part, float(f1(own.sum(0))), bootstrap_f1([own], [last], seed=seed))
         for part, own, last in zip(parts, counts, before, strict=True)
     )
+
+
+class Steps:
+    """The labels of all labelled sentences after each step, and what the steps are worth."""
+
+    def __init__(self, sentences: Sequence[Sentence], known: Sequence[str], folds: int, seed: int) -> None:
+        self.sentences, self.seed = list(sentences), seed
+        self.gold = [sentence.labels for sentence in sentences]
+        self.spans = are_spans({*known, *(label for y in self.gold for label in y)})
+        self.folds = fold_bounds(len(self.sentences), folds)
+        self.draws = Draws.of(len(self.sentences), seed)
+        self.steps: list[tuple[str, Labels]] = []
+
+    def add(self, name: str, labels: Labels) -> None:
+        """Adds a step."""
+        self.steps.append((name, labels))
+
+    def counts(self, labels: Labels) -> Ints:
+        """(N, 3) right, predicted and gold spans of each sentence; tokens if labels are no spans."""
+        return count_right(self.gold, labels, self.spans)
+
+    def without(self, fold: tuple[int, int]) -> list[Sentence]:
+        """The sentences of the other folds."""
+        return [*self.sentences[: fold[0]], *self.sentences[fold[1] :]]
+
+    def scheme(self, labels: Sequence[str]) -> tuple[Hard, ...]:
+        """The label scheme of gold as a hard constraint on labels, if there is one."""
+        name = detect_scheme(self.gold)
+        return () if name is None else (Hard(DESIGNED[name](labels), name),)
+
+    def results(self) -> dict[str, Any]:
+        """The fields of `Fitted` that the steps decide on."""
+        counts = [self.counts(labels) for _, labels in self.steps]
+        names = [name for name, _ in self.steps]
+        return {
+            "measure": "span F1" if self.spans else "token accuracy",
+            "labelled": len(self.sentences),
+            "contributions": contributions(names, counts, self.seed),
+            "gain": bootstrap_f1([counts[-1]], [counts[0]], seed=self.seed),
+            "changed": changed_sentences(self.sentences, self.steps[0][1], self.steps[-1][1]),
+        }
 
 
 @dataclass(frozen=True)

@@ -38,21 +38,12 @@ DRAWS = 500
 MOST_COMPARED = 3000
 
 
-def fold_bounds(n: int, folds: int) -> list[tuple[int, int]]:
-    """(first, stop) of each of at most `folds` contiguous folds of n sentences, none empty.
-
-    >>> fold_bounds(7, 3)
-    [(0, 2), (2, 4), (4, 7)]
-    """
-    folds = min(folds, n)
-    return [(n * k // folds, n * (k + 1) // folds) for k in range(folds)]
-
-
 def resemblance(
     labelled: Sequence[Sequence[str]], unlabelled: Sequence[Sequence[str]], folds: Sequence[tuple[int, int]]
 ) -> float:
     """How much more the folds know of each other's words than of the unlabelled text, at least 1.
 
+    >>> from lcons_core.learn import fold_bounds
     >>> same = [["the", "court", str(i % 2)] for i in range(4)]
     >>> resemblance(same, [["a", "dog"], ["the", "cat"]], fold_bounds(4, 2)) > 2
     True

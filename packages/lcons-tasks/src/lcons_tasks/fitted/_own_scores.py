@@ -19,21 +19,20 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, detect_scheme
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork
 from lcons_core._instance import WORD
 from lcons_core.features import NgramLabels
 from lcons_decode import ChainBatch, ChainScores, Hard, Scored, Soft
 from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind
 from lcons_tasks.data import Sentence
-from lcons_tasks.fitted._fit import DESIGNED, LIKELY, OUTSIDE, Labels, learn_pairs
-from lcons_tasks.fitted._fitted_tagger import Fitted, changed_sentences, contributions, hard_rules
-from lcons_tasks.fitted._jackknife import Draws, decode_folds, fold_bounds, prefer
-from lcons_tasks.fitted._settings import FitSettings
-from lcons_tasks.stats import are_spans, bootstrap_f1, count_right, f1
+from lcons_tasks.fitted._fit import LIKELY, OUTSIDE, learn_pairs
+from lcons_tasks.fitted._fitted_tagger import Fitted, Labels, Steps, hard_rules
+from lcons_tasks.fitted._jackknife import decode_folds, prefer
+from lcons_tasks.fitted._settings import PAIRS, FitSettings
+from lcons_tasks.stats import are_spans, count_right, f1
 
 # A tagger is rarely better than this, in percent of tokens, on sentences that it was not trained on.
 SUSPICIOUS = 99.0
@@ -104,20 +103,13 @@ def fit_scores(
 
 def _check_same(train: Sequence[Sentence], scored: Sequence[Scored]) -> None:
     if len(train) != len(scored):
-        raise InvalidInput(
-            f"expected the scores of the {len(train):,} labelled sentences, in the same order, found"
-            f" {len(scored):,} sequences; score these sentences."
-        )
+        raise InvalidInput(f"expected scores of {len(train):,} labelled sentences: got {len(scored):,}.")
     for number, (sentence, one) in enumerate(zip(train, scored, strict=True), start=1):
-        if len(sentence) != len(one.scores):
+        words = tuple(one.x.get(WORD, sentence.words))
+        if len(sentence) != len(one.scores) or words != sentence.words:
             raise InvalidInput(
-                f"expected {len(sentence)} rows of scores for the words of sentence {number}, found"
-                f" {len(one.scores)}; score the labelled sentences, in the same order."
-            )
-        if WORD in one.x and tuple(one.x[WORD]) != sentence.words:
-            raise InvalidInput(
-                f"expected the scores of {' '.join(sentence.words)[:60]!r} for sentence {number}, found those"
-                f" of {' '.join(one.x[WORD])[:60]!r}; score the labelled sentences, in the same order."
+                f"sentence {number} of the scores must be {' '.join(sentence.words)[:60]!r}: got"
+                f" {len(one.scores)} tokens, {' '.join(words)[:60]!r}."
             )
 
 
@@ -126,41 +118,47 @@ class _Choice:
 
     def __init__(self, train: Sequence[Sentence], batch: ChainBatch, settings: FitSettings) -> None:
         self.train, self.batch, self.settings = list(train), batch, settings
-        self.gold = [sentence.labels for sentence in train]
-        self.spans = are_spans({*batch.labels, *(label for y in self.gold for label in y)})
-        self.folds = fold_bounds(len(train), settings.folds)
-        self.draws = Draws.of(len(train), settings.seed)
-        self.steps: list[tuple[str, Labels]] = []
-        self.held = [_part(batch, first, stop) for first, stop in self.folds]
+        self.steps = Steps(self.train, batch.labels, settings.folds, settings.seed)
+        self.held = [_part(batch, first, stop) for first, stop in self.steps.folds]
 
     def run(self) -> FittedScores:
         """All steps."""
-        self.steps.append(("scores alone", self._decoded(())))
-        accuracy = float(f1(count_right(self.gold, self.steps[0][1], spans=False).sum(0)))
+        alone = decode_folds(self.held, ())
+        self.steps.add("scores alone", alone)
+        accuracy = float(f1(count_right(self.steps.gold, alone, spans=False).sum(0)))
         uses: list[Hard | Soft] = []
-        if (scheme := self._scheme()) is not None:
-            self._add(uses, scheme, [[scheme]] * len(self.folds), f"label scheme {scheme.name}", default=True)
-        others = [[s for i, s in enumerate(self.train) if not a <= i < b] for a, b in self.folds]
-        own = [learn_pairs(sentences, self.settings.seed) for sentences in others]
+        if are_spans(self.batch.labels):
+            for scheme in self.steps.scheme(self.batch.labels):
+                each = [[scheme]] * len(self.held)
+                self._add(uses, scheme, each, f"label scheme {scheme.name}", default=True)
+        own = [learn_pairs(self.steps.without(fold), self.settings.seed) for fold in self.steps.folds]
         for pairs in learn_pairs(self.train, self.settings.seed):
             self._add(uses, pairs, own, "label pairs", default=not self.batch.transition.any())
-        self._pairs = own if any(use.name == "pairs" for use in uses) else [()] * len(self.folds)
+        self._pairs = own if any(use.name == PAIRS for use in uses) else [()] * len(self.held)
         if (bias := self._bias(uses)) is not None:
             uses.append(bias)
-        first, last = (self._counts(self.steps[i][1]) for i in (0, -1))
-        if prefer(1, [0], [first, last], self.draws, LIKELY) == 0:
-            self.steps.append(("scores alone again, which are better", self.steps[0][1]))
+        if not self._prefers(alone, self.steps.steps[-1][1], default=True):
+            self.steps.add("scores alone again, which are better", alone)
             uses = []
-        return self._finished(tuple(uses), accuracy)
+        soft = [use for use in uses if isinstance(use, Soft)]
+        costly = {FEWER: "O", MORE: "every label but O"}
+        return FittedScores(
+            **self.steps.results(),
+            unlabelled=None,
+            rules=(*hard_rules(uses, 9), *(f"{costly[use.name]} costs {use.weight:g}" for use in soft)),
+            chosen={
+                "constraints": {use.name: _weight(use) or "hard" for use in uses},
+                "folds": len(self.held),
+                "seed": self.settings.seed,
+            },
+            constraints=tuple(uses),
+            accuracy=accuracy,
+        )
 
-    def _counts(self, found: Labels) -> Any:
-        return count_right(self.gold, found, self.spans)
-
-    def _scheme(self) -> Hard | None:
-        name = detect_scheme(self.gold)
-        if name is None or not are_spans(self.batch.labels):
-            return None
-        return Hard(DESIGNED[name](self.batch.labels), name)
+    def _prefers(self, before: Labels, after: Labels, default: bool) -> bool:
+        """Whether the labels after a change are taken; with `default` unless they are surely worse."""
+        counts = [self.steps.counts(before), self.steps.counts(after)]
+        return bool(prefer(int(default), [1 - default], counts, self.steps.draws, LIKELY))
 
     def _add(
         self,
@@ -172,52 +170,23 @@ class _Choice:
     ) -> None:
         """Adds a constraint, which is `own` in each fold, if the folds support it, or with `default` if they
         are not against it."""
-        found = self._decoded(uses, own)
-        counts = [self._counts(self.steps[-1][1]), self._counts(found)]
-        start = int(default)
-        if prefer(start, [1 - start], counts, self.draws, LIKELY):
+        labels = decode_folds(self.held, uses, own)
+        if self._prefers(self.steps.steps[-1][1], labels, default):
             uses.append(use)
-            self.steps.append((part, found))
+            self.steps.add(part, labels)
 
     def _bias(self, uses: Sequence[Hard | Soft]) -> Soft | None:
         if OUTSIDE not in self.batch.labels:
             return None
-        hard = [use for use in uses if use.name != "pairs"]
-        options = [bias for bias in self.settings.biases if bias]
-        softs = [bias_of_outside(self.batch.labels, bias) for bias in options]
-        found = [self._decoded([*hard, soft], self._pairs) for soft in softs]
-        counts = [self._counts(self.steps[-1][1]), *map(self._counts, found)]
-        chosen = prefer(0, range(1, len(counts)), counts, self.draws, LIKELY)
+        hard = [use for use in uses if use.name != PAIRS]
+        softs = [bias_of_outside(self.batch.labels, bias) for bias in self.settings.biases if bias]
+        options = [decode_folds(self.held, [*hard, soft], self._pairs) for soft in softs]
+        counts = [self.steps.counts(labels) for labels in (self.steps.steps[-1][1], *options)]
+        chosen = prefer(0, range(1, len(counts)), counts, self.steps.draws, LIKELY)
         if not chosen:
             return None
-        self.steps.append(("bias of O", found[chosen - 1]))
+        self.steps.add("bias of O", options[chosen - 1])
         return softs[chosen - 1]
-
-    def _decoded(self, uses: Sequence[Hard | Soft], own: Sequence[Sequence[Hard]] = ()) -> Labels:
-        return decode_folds(self.held, uses, own)
-
-    def _finished(self, uses: tuple[Hard | Soft, ...], accuracy: float) -> FittedScores:
-        counts = [self._counts(found) for _, found in self.steps]
-        seed = self.settings.seed
-        soft = [use for use in uses if isinstance(use, Soft)]
-        costly = {FEWER: "O", MORE: "every label but O"}
-        said = [f"{costly[use.name]} costs {use.weight:g}" for use in soft]
-        return FittedScores(
-            measure="span F1" if self.spans else "token accuracy",
-            labelled=len(self.train),
-            unlabelled=None,
-            contributions=contributions([name for name, _ in self.steps], counts, seed),
-            gain=bootstrap_f1([counts[-1]], [counts[0]], seed=seed),
-            rules=(*hard_rules(uses, 9), *said),
-            changed=changed_sentences(self.train, self.steps[0][1], self.steps[-1][1]),
-            chosen={
-                "constraints": {use.name: _weight(use) or "hard" for use in uses},
-                "folds": len(self.folds),
-                "seed": seed,
-            },
-            constraints=uses,
-            accuracy=accuracy,
-        )
 
 
 def _part(batch: ChainBatch, first: int, stop: int) -> ChainBatch:

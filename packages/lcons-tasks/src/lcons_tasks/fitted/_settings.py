@@ -59,14 +59,10 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
-            raise InvalidInput(
-                f"`base` must be one of {', '.join(BASES)}: got {self.base!r:.40}; choose one."
-            )
+            raise InvalidInput(f"`base` must be one of {', '.join(BASES)}: got {self.base!r:.40}.")
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown:
-            raise InvalidInput(
-                f"`parts` must be of {', '.join(PARTS)}: got {unknown[0]!r:.40}; leave it out."
-            )
+            raise InvalidInput(f"`parts` must be of {', '.join(PARTS)}: got {unknown[0]!r:.40}.")
         if self.folds < 2:
             raise InvalidInput(f"`folds` must be at least 2: got {self.folds}; 5 is usual.")
 

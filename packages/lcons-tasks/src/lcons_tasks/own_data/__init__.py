@@ -18,55 +18,34 @@ support and an expected number near 0. All three are counted on all training dat
 Not in the paper: all of this folder.
 """
 
-from lcons_tasks.own_data._bound import Bound, upper_bound
-from lcons_tasks.own_data._data import (
-    SPLIT,
-    Data,
-    Part,
-    PsiTable,
-    Split,
-    Structures,
-    contiguous_folds,
-    joined,
-    recorded_split,
-    split,
-)
+# Names that are not in `__all__` are for the other packages of lcons.
+from lcons_tasks.own_data._bound import Bound as Bound
+from lcons_tasks.own_data._bound import upper_bound as upper_bound
+from lcons_tasks.own_data._data import Data as Data
+from lcons_tasks.own_data._data import Part as Part
+from lcons_tasks.own_data._data import PsiTable, Structures
+from lcons_tasks.own_data._data import Split as Split
+from lcons_tasks.own_data._data import contiguous_folds as contiguous_folds
+from lcons_tasks.own_data._data import joined as joined
+from lcons_tasks.own_data._data import recorded_split as recorded_split
+from lcons_tasks.own_data._data import split as split
 from lcons_tasks.own_data._datasets import from_dataset
-from lcons_tasks.own_data._formats import FORMATS, described_layout, labelled_layout, read_data, tell_format
-from lcons_tasks.own_data._judgement import Forbidden, Judgement
+from lcons_tasks.own_data._formats import described_layout as described_layout
+from lcons_tasks.own_data._formats import labelled_layout as labelled_layout
+from lcons_tasks.own_data._formats import read_data
+from lcons_tasks.own_data._formats import tell_format as tell_format
 from lcons_tasks.own_data._learn import Learned, learn
-from lcons_tasks.own_data._summary import advice, summarise, summary_dict
-from lcons_tasks.own_data._tables import table_space
-from lcons_tasks.own_data._undecided import Undecided
+from lcons_tasks.own_data._recommendation import recommend as recommend
+from lcons_tasks.own_data._summary import summarise as summarise
+from lcons_tasks.own_data._summary import summary_dict as summary_dict
 from lcons_tasks.own_data._words import read_words
 
 __all__ = [
-    "FORMATS",
-    "SPLIT",
-    "Bound",
-    "Data",
-    "Forbidden",
-    "Judgement",
     "Learned",
-    "Part",
     "PsiTable",
-    "Split",
     "Structures",
-    "Undecided",
-    "advice",
-    "contiguous_folds",
-    "described_layout",
     "from_dataset",
-    "joined",
-    "labelled_layout",
     "learn",
     "read_data",
     "read_words",
-    "recorded_split",
-    "split",
-    "summarise",
-    "summary_dict",
-    "table_space",
-    "tell_format",
-    "upper_bound",
 ]

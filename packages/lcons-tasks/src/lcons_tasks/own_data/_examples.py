@@ -8,14 +8,22 @@ feature) raise an error before any work.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import FeatureSpace, InvalidInput, LabelledExamples, Recipe, SparsePsi
+from lcons_core import (
+    FeatureSpace,
+    Instance,
+    InvalidInput,
+    LabelledExamples,
+    Recipe,
+    SparsePsi,
+    space_of_columns,
+)
 from lcons_core._instance import WORD
 from lcons_core._psi import PsiRows
 from lcons_core._types import Ints
@@ -26,8 +34,7 @@ from lcons_core.learn._evidence import Needed, sort_negatives
 from lcons_core.learn._examples import UNSEEN, flipped, fold, unseen
 from lcons_core.learn._recipe import FEATURES, OFTEN
 from lcons_tasks.data._stream import POS
-from lcons_tasks.own_data._data import PsiTable, Structures
-from lcons_tasks.own_data._tables import table_space
+from lcons_tasks.own_data._data import Data, PsiTable, Structures
 
 PUNCTUATION = "punctuation"
 
@@ -111,26 +118,28 @@ class Task:
     needed: Needed | None = None
 
 
-def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Task:
+def task_of(data: Data, recipe: Recipe, making: Making | None) -> Task:
+    """The learning task of data; `making` is called before negatives are made."""
+    return _of_table(data, recipe) if isinstance(data, PsiTable) else _of_structures(data, recipe, making)
+
+
+def _of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Task:
     recipe = _fitting(recipe, data.tuples)
     check_columns(data, _column(recipe))
     _check_words(data, recipe)
-    if not data.tuples:
-        labels = {label for instance in data.instances for label in instance.y}
-        if len(labels) < 2:
-            raise InvalidInput(
-                f"expected at least two different labels, found {', '.join(sorted(labels)) or 'none'}; if"
-                ' this is the wrong column, state the right one, as in `columns="word=1,label=-1"`.'
-            )
+    labels = {label for instance in data.instances for label in instance.y}
+    if not data.tuples and len(labels) < 2:
+        found = ", ".join(sorted(labels)) or "none"
+        raise InvalidInput(
+            f"expected at least two different labels: got {found}; is this the right column"
+            ' (`columns="word=1,label=-1"`)?'
+        )
     recipe, feature = recipe.complete(data.instances)
     _check_values(feature, recipe)
     valid, values = parts_and_values(feature, data)
     if isinstance(feature, SequenceFeature) and not len(valid.rows):
         longest = max(len(instance.y) for instance in data.instances)
-        raise InvalidInput(
-            f"expected sentences of {feature.n} tokens or more, found none (the longest has {longest}); lower"
-            " the argument `n`, or use longer sentences."
-        )
+        raise InvalidInput(f"expected sentences of {feature.n} tokens or more: the longest has {longest}.")
     seen = fold(valid.rows.psi, feature.space.d)
     positives = frequent(seen, recipe.min_support)
     made = recipe.source(feature, data.instances, positives)
@@ -150,10 +159,8 @@ def _fitting(recipe: Recipe, tuples: bool) -> Recipe:
     if isinstance(name, str) and (name in OF_TUPLES) != tuples:
         same = ("context", "tuples")
         fitting = [one for one in FEATURES if (one in OF_TUPLES) == tuples and one not in same]
-        raise InvalidInput(
-            f"expected a feature of {'tuples' if tuples else 'label sequences'}, found {name!r}; choose one"
-            f" of {', '.join(fitting)}, or use other data."
-        )
+        kind = "tuples" if tuples else "label sequences"
+        raise InvalidInput(f"a feature of {kind} is one of {', '.join(fitting)}: got {name!r}.")
     return replace(recipe, feature=name)
 
 
@@ -169,11 +176,8 @@ def frequent(seen: PsiRows, least: float) -> PsiRows:
     """The vectors that were seen `least` times or more; raises an error if there are none."""
     often = seen.weight >= least
     if not often.any():
-        most = f"the most frequent {times(seen.weight.max())}" if len(seen) else "there are none"
-        raise InvalidInput(
-            f"expected valid vectors seen {times(least)} or more, found none ({most}); lower the argument"
-            " `min_support` or use more data."
-        )
+        most = times(seen.weight.max(initial=0))
+        raise InvalidInput(f"no valid vector was seen {times(least)} (`min_support`): at most {most}.")
     return seen.take(often)
 
 
@@ -187,14 +191,13 @@ def times(number: float) -> str:
 
 
 def check_columns(data: Structures, column: str | None) -> None:
-    if column is None:
-        return
+    """Raises an error if a structure lacks the column that a feature or a model reads."""
     for number, instance in zip(data.numbers().tolist(), data.instances, strict=True):
-        if column not in instance.x:
+        if column is not None and column not in instance.x and len(instance.y):
             where = "word=1" if column == WORD else f"word=1,{column}=2"
             raise InvalidInput(
-                f"expected a column {column!r}, found {', '.join(instance.x) or 'none'} in structure"
-                f' {number}; state its place, as in `columns="{where}"`, or choose another feature.'
+                f"structure {number} needs a column {column!r}: got {', '.join(instance.x) or 'none'}; state"
+                f' its place, as in `columns="{where}"`.'
             )
 
 
@@ -204,64 +207,86 @@ def _check_words(data: Structures, recipe: Recipe) -> None:
         return
     words = Counter(word for instance in data.instances for word in instance.x.get(WORD, ()))
     if recipe.feature == PUNCTUATION and not any(map(is_punctuation, words)):
-        raise InvalidInput("expected punctuation among the words, found none; choose another feature.")
+        raise InvalidInput("expected punctuation among the words: got none; choose another feature.")
     if recipe.feature == WORD and max(words.values(), default=0) < OFTEN:
         raise InvalidInput(
-            f"expected words that occur {OFTEN} times or more, found none; choose another feature, such as"
-            " shape."
+            f"expected words that occur {OFTEN} times or more: got none; try the feature shape."
         )
 
 
 def _check_values(feature: ConstraintFeature, recipe: Recipe) -> None:
-    """Raises an error if the context is the same for all tokens, because then labels cannot depend on it."""
+    """Raises an error if the context is the same for all tokens, because then labels cannot depend on it.
+    With words and punctuation, all other words are one more value."""
     if recipe.feature in (WORD, PUNCTUATION):
-        # For these features all other words are one more value, (other).
         return
     if isinstance(feature, NgramContext) and len(feature.contexts) < 2:
         what = feature.context_name if feature.word_class else f"column {feature.column!r}"
         raise InvalidInput(
-            f"expected a {what} with two values or more, found only one ({', '.join(feature.contexts)});"
-            " name another column with the argument `column` or the argument `columns`, or choose another"
-            " feature."
+            f"expected a {what} with two values or more: got {', '.join(feature.contexts)}; name another with"
+            " the argument `column` or `columns`."
         )
 
 
-def of_table(data: PsiTable, recipe: Recipe) -> Task:
+def _of_table(data: PsiTable, recipe: Recipe) -> Task:
     recipe = replace(recipe, evidence=None) if recipe.evidence == AUTO else recipe
     for name in ("feature", "n", "column", "pad", "spans", "names", "evidence"):
         if getattr(recipe, name):
-            raise InvalidInput(
-                f"expected no {name!r} with a table of psi vectors, found {getattr(recipe, name)!r}; leave it"
-                " out, because the table already contains psi."
-            )
-    space = table_space(data.names, data.X)
+            raise InvalidInput(f"a table of psi vectors has no {name!r}: got {getattr(recipe, name)!r}.")
+    space = space_of_columns(data.X, data.names)
     valid = rows_of(space, data, data.valid)
     seen = fold(valid.rows.psi, space.d)
     positives = frequent(seen, recipe.min_support)
     invalid = rows_of(space, data, ~data.valid).rows.psi
-    if len(invalid) and recipe.negatives is not None:
-        raise InvalidInput(
-            "expected no argument `negatives` with a table that has invalid vectors, found"
-            f" {recipe.negatives!r}; leave it out, or use a table of valid vectors only."
-        )
-    if len(invalid):
-        both = len(set(seen.psi.row_keys()).intersection(invalid.row_keys()))
-        examples = LabelledExamples.of(space, positives, invalid)
-        if recipe.penalty is None:
-            # Other people's labels, unlike made negatives, may be wrong or too few for the columns.
-            recipe = replace(recipe, penalty=AUTO)
-        return Task(recipe, None, examples, GIVEN, valid, seen, both)
-    examples = LabelledExamples.of(space, positives, made_of_rows(recipe, space, positives))
-    return Task(recipe, None, examples, str(recipe.negatives), valid, seen)
+    if not len(invalid):
+        examples = LabelledExamples.of(space, positives, _made_of_rows(recipe, space, positives))
+        return Task(recipe, None, examples, str(recipe.negatives), valid, seen)
+    if recipe.negatives is not None:
+        raise InvalidInput(f"a table with invalid rows needs no `negatives`: got {recipe.negatives!r}.")
+    both = len(set(seen.psi.row_keys()).intersection(invalid.row_keys()))
+    if recipe.penalty is None:
+        # Other people's labels, unlike made negatives, may be wrong or too few for the columns.
+        recipe = replace(recipe, penalty=AUTO)
+    examples = LabelledExamples.of(space, positives, invalid)
+    return Task(recipe, None, examples, GIVEN, valid, seen, both)
 
 
-def made_of_rows(recipe: Recipe, space: FeatureSpace, positives: PsiRows) -> PsiRows:
+def _made_of_rows(recipe: Recipe, space: FeatureSpace, positives: PsiRows) -> PsiRows:
     if recipe.negatives == UNSEEN:
         return unseen(space, positives.psi).collect()
     if recipe.negatives == "flip":
         return flipped(space, positives.psi, recipe.many, recipe.seed).collect()
-    given = "no argument `negatives`" if recipe.negatives is None else f"`negatives={recipe.negatives!r}`"
-    raise InvalidInput(
-        f"expected invalid vectors, too, found only valid ones and {given}; add rows with valid = 0, or make"
-        f" some with {' or '.join(f'`negatives={name!r}`' for name in OF_TABLES)}."
+    sources = " or ".join(f"`negatives={name!r}`" for name in OF_TABLES)
+    raise InvalidInput(f"a table of valid vectors only needs {sources}: got {recipe.negatives!r}.")
+
+
+# Up to this share of held-out structures may be left out without a warning.
+FEW = 0.05
+_SHOWN = 6
+
+
+def check_labels(train: Data, held_out: Data) -> str | None:
+    """A warning if more than a few held-out structures have labels that are not in training, else None;
+    raises an error if all structures have such labels."""
+    if not isinstance(train, Structures) or not isinstance(held_out, Structures):
+        return None
+    known = {label for one in train.instances for label in _labels(one, train.tuples)}
+    new = [_labels(one, held_out.tuples) - known for one in held_out.instances]
+    strange = [i for i, labels in enumerate(new) if labels]
+    if len(strange) <= FEW * len(held_out):
+        return None
+    names = [repr(name) for name in sorted({str(label[1]) for labels in new for label in labels})]
+    first = held_out.numbers()[strange[0]]
+    text = (
+        f"{len(strange):,} of {len(held_out):,} held-out structures have labels that are not in the training"
+        f" data ({', '.join(names[:_SHOWN])}, first in structure {first})"
     )
+    if len(strange) == len(held_out):
+        raise InvalidInput(text)
+    return f"{text}; these are not judged."
+
+
+def _labels(instance: Instance, tuples: bool) -> set[tuple[int, Hashable]]:
+    """The labels of a structure, each with the index of its member in the tuple (0 in a sequence)."""
+    if tuples:
+        return {(i, value) for one in instance.y for i, value in enumerate(one)}
+    return {(0, label) for label in instance.y}

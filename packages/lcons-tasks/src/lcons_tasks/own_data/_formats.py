@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -32,24 +32,25 @@ from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import POS, column_layout
 from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset
-from lcons_tasks.own_data._json_lines import LABEL, read_json_lines
+from lcons_tasks.own_data._records import LABEL, json_records, read_records
 from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
 
+Reader = Callable[[str | os.PathLike[str], Mapping[str, str]], Structures]
+
+# Formats of structures whose columns are named by members.
+READERS: dict[str, Reader] = {
+    "jsonl": lambda path, members: read_records(path, json_records(path), members),
+    "datasets": read_dataset,
+}
+TABLES = {"csv": read_csv, "npz": read_npz}
 FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
 # Formats and endings that lcons-contrib reads, so that lcons can name it where it is missing.
 _OF_CONTRIB = ("brat", "label-studio", "prodigy", "spacy", "webanno", ".ann", ".spacy")
 
 _BY_NAME = {
-    ".npz": "npz",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".conll": "conll",
-    ".conllu": "conll",
-    ".iob": "conll",
-    ".iob2": "conll",
-    ".bio": "conll",
+    **{f".{name}": "conll" for name in ("conll", "conllu", "iob", "iob2", "bio")},
+    **{f".{name}": "jsonl" for name in ("jsonl", "ndjson", "json")},
+    **{f".{name}": name for name in ("npz", "csv")},
 }
 _BEGINNING = 2**16
 
@@ -67,19 +68,21 @@ def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool 
         return _BY_NAME[ending]
     if ending in _OF_CONTRIB or ending in _registered():
         return ending
+    form = _by_content(*beginning(path), columns)
+    if form is None:
+        raise InvalidInput(
+            f"the format of {os.fspath(path)!r} is not clear: state it with the argument `form` ({_known()})."
+        )
+    return form
+
+
+def beginning(path: str | os.PathLike[str]) -> tuple[bytes, bool]:
+    """(the first bytes of a file, whether these are all)."""
     try:
         with Path(path).open("rb") as file:
-            head = file.read(_BEGINNING)
-            whole = not file.read(1)
+            return file.read(_BEGINNING), not file.read(1)
     except OSError as error:
         raise unreadable(path, error) from None
-    told = _by_content(head, whole, columns)
-    if told is None:
-        raise InvalidInput(
-            f"expected CoNLL columns, JSON lines, or a table of psi vectors in {os.fspath(path)!r}, found"
-            f" text or bytes of an unknown format; state it with the argument `form` ({_known()})."
-        )
-    return told
 
 
 def _registered() -> dict[str, metadata.EntryPoint]:
@@ -137,34 +140,28 @@ def read_data(
     `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
-    if chosen in ("csv", "npz"):
+    if chosen in TABLES:
         if columns is not None:
-            raise InvalidInput(
-                f"expected no argument `columns` with a table of psi vectors, found {columns!r:.60}; leave it"
-                " out, because the header names the columns."
-            )
-        return read_csv(path, valid) if chosen == "csv" else read_npz(path, valid)
+            raise InvalidInput("a table of psi vectors needs no `columns`: its header names them.")
+        return TABLES[chosen](path, valid)
     if valid is not None:
-        raise InvalidInput(
-            f"expected no argument `valid` with structures, found {valid!r:.60}; leave it out, because all"
-            " structures in the file are valid."
-        )
-    if chosen in ("jsonl", "datasets"):
-        read = read_json_lines if chosen == "jsonl" else read_dataset
-        return read(path, None if columns is None else members_of(columns))
-    if chosen != "conll":
-        return _read_registered(path, chosen, {} if columns is None else members_of(columns))
+        raise InvalidInput("`valid` is for tables of psi vectors: all structures in a file are valid.")
+    if chosen == "conll":
+        return _read_conll(path, columns, tabs)
+    members = {} if columns is None else members_of(columns)
+    return READERS[chosen](path, members) if chosen in READERS else _read_registered(path, chosen, members)
+
+
+def _read_conll(path: str | os.PathLike[str], columns: str | None, tabs: bool) -> Structures:
     layout = labelled_layout(path, columns, tabs)
     instances = tuple(sentence.instance for sentence in read_columns(path, layout))
     if not instances:
-        raise malformed(
-            path, 1, "expected sentences with one line per token, found none; add at least one sentence."
-        )
+        raise malformed(path, 1, "expected sentences with one line per token: got none.")
     return Structures(instances)
 
 
 def _read_registered(path: str | os.PathLike[str], form: str, members: dict[str, str]) -> Structures:
-    """The sentences that a registered reader finds."""
+    """The sentences of a registered reader."""
     entry = _registered().get(form)
     if entry is None and form in _OF_CONTRIB:
         raise MissingExtra(f"the format {form!r} comes with lcons-contrib; run: pip install lcons-contrib.")
@@ -174,9 +171,7 @@ def _read_registered(path: str | os.PathLike[str], form: str, members: dict[str,
     try:
         inspect.signature(read).bind(path, **members)
     except TypeError as error:
-        raise InvalidInput(
-            f"expected an argument `columns` that the format {form} knows, found that {error}; leave it out."
-        ) from None
+        raise InvalidInput(f"`columns` must be such that the format {form} knows them: {error}.") from None
     try:
         return Structures(tuple(_instance(tokens, labels) for tokens, labels in read(path, **members)))
     except OSError as error:
@@ -200,54 +195,39 @@ def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: boo
     options = Columns(
         separator="\t" if tabs or conllu else None, skip_docstart=True, comments=True, conllu=conllu
     )
-    usual = UPOS if conllu else LAST
-    number, width = _first_width(path, options)
+    first = first_width(path, options)
+    if first is None:
+        raise MalformedCorpus(f"{os.fspath(path)}: expected sentences with one line per token: got none.")
+    number, width = first
     if columns is None:
         if width < 2:
-            raise malformed(
-                path,
-                number,
-                "expected a word and its label in each line, found one column; write both.",
-            )
+            raise malformed(path, number, "expected a word and its label in each line: got one column.")
         if conllu:
             return replace(options, words=FORM, labels=UPOS)
         return replace(options, words=1, labels=LAST, context={POS: 2} if width > 2 else {})
-    found = column_layout(columns)
-    context = dict(found.context)
-    layout = replace(options, words=found.words, labels=context.pop(LABEL, usual), context=context)
+    stated = column_layout(columns)
+    context = dict(stated.context)
+    labels = context.pop(LABEL, UPOS if conllu else LAST)
+    layout = replace(options, words=stated.words, labels=labels, context=context)
     try:
         places = layout.places(width)
     except InvalidInput as error:
         raise malformed(path, number, str(error)) from None
-    labels = places.pop("labels")
-    shared = [name for name, place in places.items() if place == labels]
-    if shared:
-        name = WORD if shared[0] == "words" else shared[0]
+    place = places.pop("labels")
+    if place in places.values():
         raise malformed(
             path,
             number,
-            f"expected different columns for the labels and for {name!r}, found column {labels + 1} for both;"
-            f' name the column of the labels, as in `columns="word=1,{LABEL}={min(width, 2)}"`.',
+            f"column {place + 1} cannot hold labels and something else: name that of the labels, as in"
+            f' `columns="word=1,{LABEL}={min(width, 2)}"`.',
         )
     return layout
 
 
 def described_layout(layout: Columns) -> str:
     """The layout in the form of the argument `columns`."""
-    return ",".join(
-        f"{name}={place}"
-        for name, place in {WORD: layout.words, **layout.context, LABEL: layout.labels}.items()
-    )
-
-
-def _first_width(path: str | os.PathLike[str], layout: Columns) -> tuple[int, int]:
-    """(line, cells) of the first token."""
-    if found := first_width(path, layout):
-        return found
-    raise MalformedCorpus(
-        f"{os.fspath(path)}: expected sentences with one line per token, found an empty file; add at least"
-        " one sentence."
-    )
+    places = {WORD: layout.words, **layout.context, LABEL: layout.labels}
+    return ",".join(f"{name}={place}" for name, place in places.items())
 
 
 def members_of(columns: str) -> dict[str, str]:
@@ -256,9 +236,6 @@ def members_of(columns: str) -> dict[str, str]:
     for item in columns.split(","):
         name, equals, member = (part.strip() for part in item.partition("="))
         if not name or name in members or (equals and not member):
-            raise InvalidInput(
-                f"expected members such as `word=tokens,{LABEL}=tags`, found {columns!r:.80}; name each"
-                " column once."
-            )
+            raise InvalidInput(f"`columns` must be such as `word=tokens,{LABEL}=tags`: got {columns!r:.80}.")
         members[name] = member if equals else {WORD: "words", LABEL: "labels"}.get(name, name)
     return members

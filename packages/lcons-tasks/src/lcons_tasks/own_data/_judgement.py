@@ -5,6 +5,7 @@ A valid structure that it forbids is an error of the constraint: decoding under 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
@@ -12,15 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, Recipe, SparsePsi, why
+from lcons_core import LabelledExamples, LearnedConstraint, SparsePsi, why
 from lcons_core._blocks import Kind
+from lcons_core._psi import PsiRows
+from lcons_core._types import Bools, Ints
 from lcons_core.features import SequenceFeature
+from lcons_core.learn._evidence import Needed
+from lcons_core.reason._words import by_chance
 from lcons_tasks.own_data._bound import Bound
-from lcons_tasks.own_data._data import Data, PsiTable
-from lcons_tasks.own_data._examples import Parts, times
-from lcons_tasks.own_data._vocabulary import Unknown
+from lcons_tasks.own_data._data import Data, PsiTable, Structures
+from lcons_tasks.own_data._examples import Parts, parts_of
 
 MOST_SHOWN = 5
+MOST_UNDECIDED = 3
 # With fewer structures, a share in percent would be misleading.
 FEWEST = 30
 ROW, STRUCTURE = "row", "structure"
@@ -43,26 +48,20 @@ class Forbidden:
 class Judgement:
     """Counts on data; `unit` is the name of a structure.
 
-    Of the forbidden parts, `forbidden_rare` were seen in training, but less often than `min_support`, and
-    `forbidden_unseen` were never valid in training and are among its invalid vectors. `new` parts are not in
-    training. `invalid` vectors should be forbidden (None if there are none to judge), and `invalid_new` of
-    them are not in training. `unknown` are tokens of unknown context."""
+    `new` parts are not in training (None if the data are training data). `invalid` rows of a table should be
+    forbidden (None if there are none). `outside` structures cannot be judged."""
 
     unit: str
     structures: int
     forbidden_structures: int
     parts: int
     forbidden_parts: int
-    forbidden_rare: int
-    forbidden_unseen: int
     new_parts: int | None
     new_allowed: int | None
     invalid: int | None
-    invalid_new: int | None
     invalid_forbidden: int | None
     outside: int
     outside_example: str
-    unknown: Unknown | None
     examples: tuple[Forbidden, ...]
 
     @property
@@ -74,93 +73,83 @@ class Judgement:
         """Plain data."""
         return asdict(self)
 
+    def warning(self, where: str) -> str | None:
+        """One sentence if valid structures are forbidden; otherwise None."""
+        if not self.forbidden_structures:
+            return None
+        first = self.examples[0]
+        text = f" ({first.text})" if first.text else ""
+        what = f"valid {ROW}s" if self.unit == ROW else "gold structures"
+        share = f" ({percent(self.forbidden_structures / self.structures)})" * (self.structures >= FEWEST)
+        return (
+            f"the constraint forbids {self.forbidden_structures:,} of {self.structures:,} {what}{share}"
+            f" {where}, such as {self.unit} {first.structure}{text}: {first.words}."
+        )
 
-def added(judgements: Sequence[Judgement], most: int = MOST_SHOWN) -> Judgement:
+
+def added(judgements: Sequence[Judgement]) -> Judgement:
     """The judgements of several folds as one: counts are added, and of equal examples the first is kept."""
-    first = judgements[0]
-
-    def total(name: str) -> Any:
+    sums: dict[str, int | None] = {}
+    for name in (field.name for field in fields(Judgement) if field.type in ("int", "int | None")):
         known = [value for one in judgements if (value := getattr(one, name)) is not None]
-        return sum(known) if known else None
-
-    counts: dict[str, int] = {}
+        sums[name] = sum(known) if known else None
+    counts: Counter[str] = Counter()
     examples: dict[str, Forbidden] = {}
     for example in (example for one in judgements for example in one.examples):
-        counts[example.words] = counts.get(example.words, 0) + example.count
+        counts[example.words] += example.count
         examples.setdefault(example.words, example)
-    frequent = sorted(examples.values(), key=lambda one: -counts[one.words])[:most]
-    unknown = [one.unknown for one in judgements if one.unknown is not None]
-    merged = None
-    if unknown:
-        tokens, never = (sum(getattr(one, name) for one in unknown) for name in ("tokens", "never"))
-        merged = replace(unknown[0], tokens=tokens, never=never)
-    numbers = (field.name for field in fields(Judgement) if field.type in ("int", "int | None"))
     return replace(
-        first,
-        **{name: total(name) for name in numbers},
+        judgements[0],
+        **sums,  # type: ignore[arg-type]
         outside_example=next((one.outside_example for one in judgements if one.outside), ""),
-        unknown=merged,
-        examples=tuple(replace(one, count=counts[one.words]) for one in frequent),
+        examples=tuple(
+            replace(examples[words], count=count) for words, count in counts.most_common(MOST_SHOWN)
+        ),
     )
-
-
-@dataclass(frozen=True)
-class Known:
-    """Keys of the training vectors: all valid ones, the frequent ones that are learned, and invalid ones."""
-
-    valid: AbstractSet[bytes]
-    learned: AbstractSet[bytes]
-    invalid: AbstractSet[bytes]
 
 
 def judge(
     constraint: LearnedConstraint,
     data: Data,
     parts: Parts,
-    known: Known,
-    held_out: bool = False,
+    seen: AbstractSet[bytes] | None = None,
     invalid: SparsePsi | None = None,
-    unknown: Unknown | None = None,
-    most: int = MOST_SHOWN,
 ) -> Judgement:
-    """The judgement of the constraint on the valid `parts` of `data`, and on the `invalid` vectors.
+    """The judgement of the constraint on the valid `parts` of `data`, and on the `invalid` rows.
 
-    `held_out`: the data are not in training, so that some parts may be new. The examples are the `most` parts
-    that are forbidden most often.
+    `seen`: the keys of the valid training parts, if the data are not in training, so that parts may be new.
     """
-    psi = parts.rows.psi
-    accepted = _accepted(constraint, psi)
-    rejected = np.flatnonzero(~accepted)
-    keys = psi.take(rejected).row_keys()
+    accepted = accepts(constraint, parts.rows.psi)
     new = None
-    if held_out:
-        new = np.array([key not in known.valid for key in psi.row_keys()], dtype=np.bool_)
-    numbers = data.numbers()
-    outside = ""
-    if parts.outside:
-        i, reason = parts.outside[0]
-        outside = f"{_unit(data)} {numbers[i]}: {reason}"
+    if seen is not None:
+        new = np.array([key not in seen for key in parts.rows.psi.row_keys()], dtype=np.bool_)
+    unit = ROW if isinstance(data, PsiTable) else STRUCTURE
+    outside = [f"{unit} {data.numbers()[i]}: {reason}" for i, reason in parts.outside[:1]]
     return Judgement(
-        unit=_unit(data),
+        unit=unit,
         structures=parts.inside,
-        forbidden_structures=len(np.unique(parts.rows.owner[rejected])),
+        forbidden_structures=len(np.unique(parts.rows.owner[~accepted])),
         parts=len(accepted),
-        forbidden_parts=len(rejected),
-        forbidden_rare=sum(key in known.valid and key not in known.learned for key in keys),
-        forbidden_unseen=sum(key in known.invalid and key not in known.valid for key in keys),
+        forbidden_parts=int((~accepted).sum()),
         new_parts=None if new is None else int(new.sum()),
         new_allowed=None if new is None else int((new & accepted).sum()),
         invalid=None if invalid is None else len(invalid),
-        invalid_new=None if invalid is None else sum(k not in known.invalid for k in invalid.row_keys()),
-        invalid_forbidden=None if invalid is None else int((~_accepted(constraint, invalid)).sum()),
+        invalid_forbidden=None if invalid is None else int((~accepts(constraint, invalid)).sum()),
         outside=len(parts.outside),
-        outside_example=outside,
-        unknown=unknown,
-        examples=tuple(_examples(constraint, data, parts, rejected, most)),
+        outside_example="".join(outside),
+        examples=tuple(_examples(constraint, data, parts, np.flatnonzero(~accepted))),
     )
 
 
-def _accepted(constraint: LearnedConstraint, psi: SparsePsi) -> Any:
+def gold_bound(constraint: LearnedConstraint, gold: Structures) -> Bound:
+    """The bound on the share of gold parts that the constraint rejects; what it cannot read is left out."""
+    assert constraint.feature is not None
+    accepted = accepts(constraint, parts_of(constraint.feature, gold).rows.psi)
+    return Bound(int((~accepted).sum()), len(accepted))
+
+
+def accepts(constraint: LearnedConstraint, psi: SparsePsi) -> Bools:
+    """(N,) the verdicts of rows, each kind of row judged once."""
     if not len(psi):
         return np.zeros(0, dtype=np.bool_)
     # A corpus shows the same few vectors again and again.
@@ -168,25 +157,31 @@ def _accepted(constraint: LearnedConstraint, psi: SparsePsi) -> Any:
     return constraint.network.accepts(psi.take(first))[group]
 
 
-def _examples(
-    constraint: LearnedConstraint, data: Data, parts: Parts, rejected: Any, most: int
-) -> list[Forbidden]:
-    psi, position = parts.rows.psi, parts.position
-    first: dict[bytes, int] = {}
-    counts: dict[bytes, int] = {}
-    for row, key in zip(rejected.tolist(), psi.take(rejected).row_keys(), strict=True):
-        first.setdefault(key, row)
-        counts[key] = counts.get(key, 0) + 1
-    # sorted() is stable: ties go to the first one.
-    chosen = sorted(first, key=lambda key: -counts[key])[:most]
-    found = []
-    for key in chosen:
+def percent(share: float) -> str:
+    """A share in percent; only a share of 1 is 100 %, and only a share of 0 is 0 %.
+
+    >>> percent(0.0045), percent(0.0002), percent(0.9999), percent(1.0)
+    ('0.4%', 'under 0.1%', 'over 99.9%', '100.0%')
+    """
+    text = f"{100 * share:.1f}"
+    if text == "0.0" and share > 0:
+        return "under 0.1%"
+    return "over 99.9%" if text == "100.0" and share < 1 else f"{text}%"
+
+
+def _examples(constraint: LearnedConstraint, data: Data, parts: Parts, rejected: Ints) -> list[Forbidden]:
+    """The parts that are forbidden most often; ties go to the first one."""
+    psi = parts.rows.psi
+    keys = psi.take(rejected).row_keys()
+    first = dict(zip(reversed(keys), reversed(rejected.tolist()), strict=True))
+    examples = []
+    for key, count in Counter(keys).most_common(MOST_SHOWN):
         row = first[key]
         words, reason = _reason(constraint, psi.take(np.array([row])).dense()[0])
         owner = int(parts.rows.owner[row])
-        text = _text(constraint, data, owner, int(position[row]))
-        found.append(Forbidden(counts[key], words, int(data.numbers()[owner]), text, reason))
-    return found
+        text = _text(constraint, data, owner, int(parts.position[row]))
+        examples.append(Forbidden(count, words, int(data.numbers()[owner]), text, reason))
+    return examples
 
 
 def _reason(constraint: LearnedConstraint, point: Any) -> tuple[str, str]:
@@ -199,14 +194,14 @@ def _reason(constraint: LearnedConstraint, point: Any) -> tuple[str, str]:
             rest = {other: value for other, value in named.items() if other != name}
             if rest and why(constraint, rest).forbidden:
                 named = rest
-    return ", ".join(_said(name, value) for name, value in named.items()), full
+    return ", ".join(_in_words(name, value) for name, value in named.items()), full
 
 
-def _said(name: str, value: Any) -> str:
+def _in_words(name: str, value: Any) -> str:
     if isinstance(value, str):
         return f"{name} {value}"
     if isinstance(value, dict):
-        value = [f"{one} {number}" for one, number in value.items() if number]
+        value = [f"{column} {number}" for column, number in value.items() if number]
     shown = ", ".join(value[:_LONGEST]) + (f" and {len(value) - _LONGEST} more" if value[_LONGEST:] else "")
     return f"{name}: {shown or 'none'}"
 
@@ -227,64 +222,37 @@ def _text(constraint: LearnedConstraint, data: Data, owner: int, position: int) 
     return " ".join([*shown, *(["..."] if places[_LONGEST:] else [])])
 
 
-def _unit(data: Data) -> str:
-    return ROW if isinstance(data, PsiTable) else STRUCTURE
+@dataclass(frozen=True)
+class Undecided:
+    """`count` windows have too little evidence to forbid them; the network rejects `rejected` of them anyway.
 
+    The `examples`, in words, are those that come closest to enough evidence."""
 
-def percent(share: float) -> str:
-    """A share in percent; only a share of 1 is 100 %, and only a share of 0 is 0 %.
+    count: int
+    rejected: int
+    needed: Needed
+    examples: tuple[str, ...]
 
-    >>> percent(0.0045), percent(0.0002), percent(0.9999), percent(1.0)
-    ('0.4%', 'under 0.1%', 'over 99.9%', '100.0%')
-    """
-    text = f"{100 * share:.1f}"
-    if text == "0.0" and share > 0:
-        return "under 0.1%"
-    return "over 99.9%" if text == "100.0" and share < 1 else f"{text}%"
+    @classmethod
+    def of(cls, constraint: LearnedConstraint, examples: LabelledExamples, needed: Needed) -> Undecided:
+        """The undecided windows of examples."""
+        rows: PsiRows = examples.undecided
+        if not len(rows):
+            return cls(0, 0, needed, ())
+        first = np.argsort(-rows.weight, kind="stable")[:MOST_UNDECIDED]
+        words = []
+        for psi, chance in zip(rows.psi.take(first).dense(), rows.weight[first].tolist(), strict=True):
+            named = ", ".join(f"{name} {value}" for name, value in constraint.space.describe(psi).items())
+            words.append(f"{named}  [expected {by_chance(chance)} by chance]")
+        rejected = int((~constraint.network.accepts(rows.psi)).sum())
+        return cls(len(rows), rejected, needed, tuple(words))
 
-
-def warning(judgement: Judgement, where: str, data: Data, recipe: Recipe) -> str | None:
-    """One sentence if valid structures are forbidden, with advice; otherwise None."""
-    if not judgement.forbidden_structures:
-        return None
-    first = judgement.examples[0]
-    unit = _unit(data)
-    of_rows = isinstance(data, PsiTable)
-    what = f"valid {unit}s" if of_rows else "gold structures"
-    text = f" ({first.text})" if first.text else ""
-    figures = [] if of_rows else [f"{judgement.forbidden_parts:,} of {judgement.parts:,} parts"]
-    if judgement.structures >= FEWEST:
-        figures.insert(0, percent(judgement.forbidden_structures / judgement.structures))
-    shown = f" ({', '.join(figures)})" if figures else ""
-    return (
-        f"the constraint forbids {judgement.forbidden_structures:,} of {judgement.structures:,} {what}"
-        f" {where}{shown}, such as {unit} {first.structure}{text}: {first.words};"
-        f" {_advice(judgement, recipe)}"
-    )
-
-
-def _advice(judgement: Judgement, recipe: Recipe) -> str:
-    """Advice for each reason why parts are forbidden."""
-    rare, unseen = judgement.forbidden_rare, judgement.forbidden_unseen
-    others = judgement.forbidden_parts - rare - unseen
-    unit = ROW if judgement.unit == ROW else "part"
-    causes = []
-    if rare:
-        causes.append(
-            f"{_many(rare, unit)} seen in training, but fewer than {times(recipe.min_support)}, so lower the"
-            " argument `min_support`"
+    @property
+    def warning(self) -> str | None:
+        """One sentence if the network rejects some of them; otherwise None."""
+        if not self.rejected:
+            return None
+        return (
+            f"the constraint forbids {self.rejected:,} of {self.count:,} combinations for which there is too"
+            " little evidence; learn with more hidden units (the argument `hidden`) or more caution."
         )
-    if unseen:
-        causes.append(
-            f"{_many(unseen, unit)} never valid in training and among its invalid vectors, so use more data"
-        )
-    if others:
-        causes.append(
-            f"{_many(others, unit)} never invalid in training, so learn with more caution"
-            f" (`caution={4 * recipe.caution:g}`)"
-        )
-    return "; ".join([*causes, "or use it as a soft constraint."])
-
-
-def _many(number: int, unit: str) -> str:
-    return f"1 {unit} was" if number == 1 else f"{number:,} {unit}s were"

@@ -4,10 +4,8 @@
 
 Held-out data are used only for the judgement; without them, contiguous folds of the data judge: each is held
 out once, and the network learned from the others is judged on it. The constraint is always learned from all
-data. Invalid vectors for the judgement are made from the held-out structures in the same way as in training;
-vectors that are valid in either part, or invalid in training, are left out. Support, exceptions and
-expectations of rules are counted on all training data. If K is "auto" and the negatives are all unseen
-vectors, K is doubled until it fits (`Recipe`).
+data. Support, exceptions and expectations of rules are counted on all training data. If K is "auto" and the
+negatives are all unseen vectors, K is doubled until it fits (`Recipe`).
 
 Each rule has a bound of its own (`_bound.py`): of the held-out valid parts that its premise covers, how many
 were rejected.
@@ -29,16 +27,14 @@ from lcons_core import (
     FitWarning,
     InvalidInput,
     LabelledExamples,
-    LconsError,
     LearnedConstraint,
     Recipe,
-    SparsePsi,
     explain,
 )
 from lcons_core._psi import PsiRows
 from lcons_core._types import Ints
 from lcons_core.learn._estimator import AUTO, Progress
-from lcons_core.learn._examples import UNSEEN, fold
+from lcons_core.learn._examples import UNSEEN
 from lcons_core.learn._recipe import DOUBLED, Fitted
 from lcons_core.reason._rules import Box
 from lcons_core.reason._words import Rule, TypeRule
@@ -50,18 +46,14 @@ from lcons_tasks.own_data._examples import (
     Parts,
     Task,
     check_columns,
-    made_of_rows,
-    of_structures,
-    of_table,
+    check_labels,
     parts_of,
     rows_of,
+    task_of,
 )
-from lcons_tasks.own_data._judgement import Judgement, Known, added, judge, warning
-from lcons_tasks.own_data._undecided import Undecided, undecided_of
-from lcons_tasks.own_data._vocabulary import check_labels, unknown_contexts
+from lcons_tasks.own_data._judgement import Judgement, Undecided, accepts, added, judge
+from lcons_tasks.own_data._recommendation import Recommendation, recommend
 
-# At most this many invalid vectors are made from held-out data.
-MOST_JUDGED = 10**6
 # A constraint file stores the evidence for at most this many rules.
 MOST_EVIDENCE = 200
 
@@ -73,8 +65,8 @@ class Learned:
     `chosen` is the learner's configuration, `scores` are the mean accuracies of cross-validation, if there
     was one, and `tried` is each K with its accuracy, if K was doubled; `undecided` are the windows without
     enough evidence, if evidence is needed; `set_aside` counts the vectors whose labels robust learning took
-    for wrong; `contradictions` counts vectors of a table that are both valid and
-    invalid in it."""
+    for wrong; `contradictions` counts vectors of a table that are both valid and invalid in it. Each of
+    `warnings` is a sentence."""
 
     constraint: LearnedConstraint
     examples: LabelledExamples
@@ -86,38 +78,25 @@ class Learned:
     training: Judgement
     held_out: Judgement | None
     explanation: Explanation
-    undecided: Undecided | None = None
-    training_warning: str | None = None
-    held_out_warning: str | None = None
-    labels_warning: str | None = None
-    fit_warning: str | None = None
+    undecided: Undecided | None
+    warnings: tuple[str, ...]
     set_aside: int = 0
     contradictions: int = 0
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """One sentence for each part of the data in which valid structures are forbidden, one if some
-        structures were not judged or have other labels, one if windows without evidence are forbidden, and
-        one if the fit to given labels is poor or too good."""
-        beyond = None if self.undecided is None else self.undecided.warning
-        texts = (
-            self.training_warning,
-            self.held_out_warning,
-            self.labels_warning,
-            beyond,
-            self.fit_warning,
-        )
-        return tuple(text for text in texts if text is not None)
+    def recommendation(self) -> Recommendation:
+        """How to use the constraint, by labels alone."""
+        nothing = not len(self.explanation.rules) and self.explanation.complete
+        return recommend(None if self.held_out is None else self.held_out.bound, forbids=not nothing)
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """A learning task, what was learned, and the keys of its vectors."""
+    """A learning task, and what was learned."""
 
     data: Data
     task: Task
     fitted: Fitted
-    known: Known
 
     @property
     def constraint(self) -> LearnedConstraint:
@@ -170,33 +149,36 @@ def learn(
     (False, 0)
     """
     chosen = recipe or Recipe(evidence=AUTO)
-    labels_warning = None if held_out is None else check_labels(data, held_out)
-    task = _task(data, chosen, making)
+    other_labels = None if held_out is None else check_labels(data, held_out)
+    task = task_of(data, chosen, making)
     if held_out is not None:
         # Errors of held-out data come before the work.
         _held_out_parts(task, data, held_out)
     fit = _fitted(data, task, chosen, progress)
-    training = judge(fit.constraint, data, task.valid, fit.known)
-    judged, held = None, []
+    training = judge(fit.constraint, data, task.valid)
+    pairs = []
     if held_out is not None:
-        judged, own = _judged(fit, held_out)
-        held = [own]
+        pairs = [_judged(fit, held_out)]
     elif folds is not None:
-        judged, held = _judged_by_folds(data, chosen, folds, progress, judging)
+        pairs = _judged_by_folds(data, chosen, folds, progress, judging)
+    held = [parts for _, parts in pairs]
+    judged = added([judgement for judgement, _ in pairs]) if pairs else None
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
-    explanation = explain(fit.constraint, counted, limit=rules, seed=chosen.seed)
-    explanation = _bounded(explanation, held)
-    constraint = fit.constraint
-    recorded: dict[str, Any] = {"evidence": evidence(explanation, held)}
-    recorded |= _violation(constraint, task.examples)
-    if judged is not None:
-        recorded["bound"] = judged.bound.to_dict()
-    constraint = replace(constraint, provenance={**constraint.provenance, **recorded})
-    results = fit.fitted.learner.cv_results_
+    explanation = _bounded(explain(fit.constraint, counted, limit=rules, seed=chosen.seed), held)
+    needed = task.needed
+    undecided = None if needed is None else Undecided.of(fit.constraint, task.examples, needed)
     where = "in held-out folds" if held_out is None else "in held-out data"
+    warned = (
+        training.warning("that it learned from"),
+        None if judged is None else judged.warning(where),
+        other_labels,
+        None if undecided is None else undecided.warning,
+        fit.fitted.learner.fit_warning_,
+    )
+    results = fit.fitted.learner.cv_results_
     return Learned(
-        constraint=constraint,
+        constraint=_recorded(fit, explanation, held, judged),
         examples=task.examples,
         recipe=task.recipe,
         negatives=task.negatives,
@@ -206,50 +188,45 @@ def learn(
         training=training,
         held_out=judged,
         explanation=explanation,
-        undecided=None if task.needed is None else undecided_of(constraint, task.examples, task.needed),
-        training_warning=warning(training, "that it learned from", data, chosen),
-        held_out_warning=None if judged is None else warning(judged, where, held_out or data, chosen),
-        labels_warning=labels_warning,
-        fit_warning=fit.fitted.learner.fit_warning_,
+        undecided=undecided,
+        warnings=tuple(text for text in warned if text is not None),
         set_aside=fit.fitted.learner.set_aside_,
         contradictions=task.contradictions,
     )
 
 
-def _task(data: Data, recipe: Recipe, making: Making | None) -> Task:
-    return of_table(data, recipe) if isinstance(data, PsiTable) else of_structures(data, recipe, making)
+def _recorded(
+    fit: _Fit, explanation: Explanation, held: Sequence[_Held], judged: Judgement | None
+) -> LearnedConstraint:
+    """The constraint with the evidence for its rules, its bound, and its mean violation."""
+    recorded: dict[str, Any] = {"evidence": evidence(explanation, held)}
+    recorded |= _violation(fit.constraint, fit.task.examples)
+    if judged is not None:
+        recorded["bound"] = judged.bound.to_dict()
+    return replace(fit.constraint, provenance={**fit.constraint.provenance, **recorded})
 
 
-def _fitted(
-    data: Data,
-    task: Task,
-    recipe: Recipe,
-    progress: Callable[[Progress], None] | None,
-) -> _Fit:
+def _fitted(data: Data, task: Task, recipe: Recipe, progress: Callable[[Progress], None] | None) -> _Fit:
     doubled = recipe.hidden == AUTO and task.negatives == UNSEEN
     training = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
     with warnings.catch_warnings():
-        # Stored as `Learned.fit_warning`.
+        # One of `Learned.warnings`.
         warnings.simplefilter("ignore", FitWarning)
-        found = training.learn_examples(task.examples, task.feature, progress=progress)
-    vectors = (task.seen, task.examples.positives, task.examples.negatives)
-    return _Fit(data, task, found, Known(*(set(rows.psi.row_keys()) for rows in vectors)))
+        return _Fit(data, task, training.learn_examples(task.examples, task.feature, progress=progress))
 
 
 def _judged(fit: _Fit, held_out: Data) -> tuple[Judgement, _Held]:
     """The judgement on held-out data, and their valid parts."""
     task, constraint = fit.task, fit.constraint
     parts = _held_out_parts(task, fit.data, held_out)
-    unknown = None
-    if isinstance(fit.data, Structures) and isinstance(held_out, Structures):
-        outside = {i for i, _ in parts.outside}
-        unknown = unknown_contexts(task.feature, task.recipe.feature, fit.data, held_out, outside)
-    fresh = _held_out_invalid(task, held_out, parts, fit.known)
-    judgement = judge(constraint, held_out, parts, fit.known, True, fresh, unknown)
+    invalid = None
+    if task.negatives == GIVEN and isinstance(held_out, PsiTable):
+        rows = rows_of(task.examples.space, held_out, ~held_out.valid).rows.psi
+        invalid = rows if len(rows) else None
+    judgement = judge(constraint, held_out, parts, set(task.seen.psi.row_keys()), invalid)
     psi, space = parts.rows.psi, constraint.space.cells()
-    if not len(psi):
-        return judgement, _Held(np.zeros((0, len(space.axes)), dtype=np.int64), space, np.zeros(0, np.bool_))
-    return judgement, _Held(space.assignments(psi), space, ~constraint.network.accepts(psi))
+    points = space.assignments(psi) if len(psi) else np.zeros((0, len(space.axes)), dtype=np.int64)
+    return judgement, _Held(points, space, ~accepts(constraint, psi))
 
 
 def _judged_by_folds(
@@ -258,22 +235,20 @@ def _judged_by_folds(
     folds: int,
     progress: Callable[[Progress], None] | None,
     judging: Callable[[int, int], None] | None,
-) -> tuple[Judgement | None, list[_Held]]:
-    """The judgements of the networks that are learned without each fold, as one; None without folds."""
-    found: list[tuple[Judgement, _Held]] = []
+) -> list[tuple[Judgement, _Held]]:
+    """The judgements of the networks that are learned without each fold."""
+    judged: list[tuple[Judgement, _Held]] = []
     pairs = contiguous_folds(data, folds)
     for number, (rest, fold_data) in enumerate(pairs, start=1):
         if judging is not None:
             judging(number, len(pairs))
         try:
-            fit = _fitted(rest, _task(rest, recipe, None), recipe, progress)
+            fit = _fitted(rest, task_of(rest, recipe, None), recipe, progress)
         except InvalidInput:
             # The rest is too small for the feature or the search; the other folds still judge.
             continue
-        found.append(_judged(fit, fold_data))
-    if not found:
-        return None, []
-    return added([judgement for judgement, _ in found]), [held for _, held in found]
+        judged.append(_judged(fit, fold_data))
+    return judged
 
 
 def _bounded(explanation: Explanation, held: Sequence[_Held]) -> Explanation:
@@ -288,8 +263,8 @@ def _bounded(explanation: Explanation, held: Sequence[_Held]) -> Explanation:
 
 def _bound(rule: Rule | TypeRule, held: Sequence[_Held]) -> Bound:
     """Of the held-out valid parts that the premise of a rule covers, how many are rejected."""
-    own = [one.bound(rule.antecedent) for one in held]
-    return Bound(sum(one.rejected for one in own), sum(one.parts for one in own))
+    bounds = [parts.bound(rule.antecedent) for parts in held]
+    return Bound(sum(one.rejected for one in bounds), sum(one.parts for one in bounds))
 
 
 def evidence(explanation: Explanation, held: Sequence[_Held]) -> list[dict[str, Any]]:
@@ -312,50 +287,15 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
     """The valid parts of held-out data, which must be of the same kind as the training data."""
     if isinstance(data, PsiTable) and isinstance(held_out, PsiTable):
         if data.names != held_out.names:
-            raise InvalidInput(
-                f"expected the columns of the training table in held-out data, found others"
-                f" ({', '.join(held_out.names[:8])}); use the same header."
-            )
+            raise InvalidInput(f"expected the columns of training: got {', '.join(held_out.names[:8])}.")
         return rows_of(task.examples.space, held_out, held_out.valid)
-    same = isinstance(data, Structures) and isinstance(held_out, Structures)
-    if not same or not isinstance(held_out, Structures) or task.feature is None:
-        raise InvalidInput(
-            "expected held-out data of the same kind as the training data, found a table and structures; use"
-            " the same format for both."
-        )
-    if isinstance(data, Structures) and data.tuples != held_out.tuples:
-        raise InvalidInput(
-            "expected held-out data of the same kind as the training data, found tuples and sequences; use"
-            " the same kind for both."
-        )
+    same = (
+        isinstance(data, Structures) and isinstance(held_out, Structures) and data.tuples == held_out.tuples
+    )
+    if not same or task.feature is None or not isinstance(held_out, Structures):
+        raise InvalidInput("expected held-out data of the kind of the training data: got another kind.")
     check_columns(held_out, task.feature.context_column)
     return parts_of(task.feature, held_out)
-
-
-def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) -> SparsePsi | None:
-    """Invalid vectors of held-out data: those of the table, or vectors made in the same way as in training
-    that are neither valid nor invalid in training. With `unseen` negatives there are none: training already
-    had every unseen vector. If evidence is needed there are none either: a made vector may be valid."""
-    space = task.examples.space
-    if task.negatives == GIVEN and isinstance(held_out, PsiTable):
-        found = rows_of(space, held_out, ~held_out.valid).rows.psi
-        return found if len(found) else None
-    if not len(parts.rows) or task.negatives == UNSEEN or task.needed is not None:
-        return None
-    positives = fold(parts.rows.psi, space.d)
-    try:
-        if task.feature is None or isinstance(held_out, PsiTable):
-            made = made_of_rows(task.recipe, space, positives)
-        else:
-            outside = {i for i, _ in parts.outside}
-            inside = [one for i, one in enumerate(held_out.instances) if i not in outside]
-            made = task.recipe.source(task.feature, inside, positives).collect(MOST_JUDGED)
-    except LconsError:
-        # The figures on valid structures are still reported.
-        return None
-    had = known.valid | known.invalid | set(parts.rows.psi.row_keys())
-    fresh = np.array([key not in had for key in made.psi.row_keys()], dtype=np.bool_)
-    return made.psi.take(fresh) if fresh.any() else None
 
 
 def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, float]:

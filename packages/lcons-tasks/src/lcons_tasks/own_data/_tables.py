@@ -16,102 +16,73 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import DamagedFile, FeatureSpace, space_of_columns
-from lcons_core._types import Floats
+from lcons_core import DamagedFile
 from lcons_core.storage._archive import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 
 VALID = "valid"
 DELIMITERS = ",;\t"
-_KINDS = {"U": "text", "biuf": "numbers", "biufU": "numbers or text"}
 
 
-def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
-    """The vectors of a CSV file (comma, semicolon or tab); `valid`: the label of valid vectors."""
+def csv_rows(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
+    """(line, cells) of each row that is not empty; the cells are separated by comma, semicolon or tab."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise unreadable(path, error) from None
     except UnicodeDecodeError as error:
-        raise malformed(
-            path, 1, f"expected UTF-8 text, found other bytes at {error.start}; save the file as UTF-8."
-        ) from None
+        raise malformed(path, 1, f"expected UTF-8 text: got other bytes at {error.start}.") from None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.split("\n", 1)[0]))
     try:
         rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
-        raise malformed(path, reader.line_num, f"expected CSV, found {error}; correct the line.") from None
+        raise malformed(path, reader.line_num, f"expected CSV: {error}.") from None
     if len(rows) < 2:
-        raise malformed(
-            path, 1, f"expected a header and rows of numbers, found {len(rows)} lines; add at least one row."
-        )
-    header = [cell.strip() for cell in rows[0][1]]
-    _check_names(path, header)
+        raise malformed(path, 1, f"expected a header and rows: got {len(rows)} lines.")
+    width = len(rows[0][1])
+    for line, cells in rows:
+        if len(cells) != width:
+            raise malformed(path, line, f"expected {width} cells as in the header: got {len(cells)}.")
+    return [(line, [cell.strip() for cell in cells]) for line, cells in rows]
+
+
+def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
+    """The vectors of a CSV file (comma, semicolon or tab); `valid`: the label of valid vectors."""
+    (first, header), *rows = csv_rows(path)
     if VALID not in header:
-        raise malformed(
-            path,
-            rows[0][0],
-            f"expected a column named {VALID!r} (1 for valid vectors, 0 for invalid; or two labels), found"
-            f" {', '.join(header[:12])}{' ...' if len(header) > 12 else ''}; add or rename it. Words with"
-            " labels are read as CoNLL columns or JSON lines, tuples of names as JSON lines.",
-        )
+        raise malformed(path, first, f"expected a column named {VALID!r}: got {', '.join(header):.200}.")
     place = header.index(VALID)
-    labels = [_label(path, line, cells, header, place) for line, cells in rows[1:]]
-    verdict = _verdict(f"{os.fspath(path)}: ", f"column {VALID!r}", labels, valid)
     names = header[:place] + header[place + 1 :]
-    X = np.array(
-        [_numbers(path, line, cells[:place] + cells[place + 1 :], names) for line, cells in rows[1:]]
-    )
-    return PsiTable(tuple(names), X, verdict)
+    X = np.array([_numbers(path, line, cells[:place] + cells[place + 1 :], names) for line, cells in rows])
+    return _table(path, names, X, [cells[place] for _, cells in rows], valid)
 
 
 def read_npz(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
     """The vectors of an npz file: X (N, d), y (N,), names (d,); `valid`: the label of valid vectors in y."""
     try:
         with opened_archive(path) as archive:
-            missing = [name for name in ("X", "y", "names") if name not in archive.names]
-            if missing:
-                raise MalformedCorpus(
-                    f"{os.fspath(path)}: expected arrays X (rows, columns), y (rows) and names (columns),"
-                    f" found {', '.join(archive.names) or 'none'}; save them with numpy.savez."
-                )
             X, y, names = (archive.array(name) for name in ("X", "y", "names"))
-    except DamagedFile as error:
+    except (DamagedFile, KeyError) as error:
         raise MalformedCorpus(
-            f"{os.fspath(path)}: expected an npz file of numbers and text, found something else"
-            f" ({error!s:.200}); save X, y and names with numpy.savez, names as text."
+            f"{os.fspath(path)}: expected an npz file with arrays X, y and names: {error!s:.200}"
         ) from None
     except OSError as error:
         raise unreadable(path, error) from None
-    for name, array, kinds in (("X", X, "biuf"), ("y", y, "biufU"), ("names", names, "U")):
-        if array.dtype.kind not in kinds:
-            raise MalformedCorpus(
-                f"{os.fspath(path)}: expected {name} to hold {_KINDS[kinds]}, found"
-                f" {array.dtype}; convert it before saving."
-            )
-    if X.ndim != 2 or y.shape != X.shape[:1] or names.shape != X.shape[1:]:
+    kinds = X.dtype.kind in "biuf" and y.dtype.kind in "biufU" and names.dtype.kind == "U"
+    if not kinds or X.ndim != 2 or y.shape != X.shape[:1] or names.shape != X.shape[1:]:
         raise MalformedCorpus(
-            f"{os.fspath(path)}: expected X (rows, columns), y (rows) and names (columns), found shapes"
-            f" {X.shape}, {y.shape} and {names.shape}; save one y per row and one name per column."
+            f"{os.fspath(path)}: expected X (rows, columns) of numbers, y (rows) and names (columns) of text:"
+            f" got {X.dtype} {X.shape}, {y.dtype} {y.shape} and {names.dtype} {names.shape}."
         )
-    _check_names(path, names.tolist())
     labels = [str(label) for label in (y if y.dtype.kind == "U" else y.astype(np.float64)).tolist()]
-    return PsiTable(
-        tuple(names.tolist()), X.astype(np.float64), _verdict(f"{os.fspath(path)}: ", "y", labels, valid)
-    )
-
-
-def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
-    """The space of a table's columns (`lcons_core.space_of_columns`)."""
-    return space_of_columns(X, names)
+    return _table(path, names.tolist(), X.astype(np.float64), labels, valid)
 
 
 def delimiter_of(header: str) -> str:
@@ -119,51 +90,32 @@ def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=header.count)
 
 
-def _check_names(path: str | os.PathLike[str], names: list[str]) -> None:
+def _table(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    X: NDArray[np.float64],
+    labels: Sequence[str],
+    valid: str | None,
+) -> PsiTable:
     if len(set(names)) != len(names) or not all(names):
         twice = next((name for name in names if names.count(name) > 1 or not name), "")
-        raise malformed(
-            path, 1, f"expected a different name for each column, found {twice!r} twice or empty; rename it."
-        )
+        raise malformed(path, 1, f"expected a different name for each column: got {twice!r} twice or empty.")
+    return PsiTable(tuple(names), X, _verdict(os.fspath(path), labels, valid))
 
 
-def _label(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str], place: int) -> str:
-    _check_width(path, line, cells, header)
-    if not cells[place].strip():
-        raise malformed(path, line, f"expected a label in column {header[place]!r}, found none; write it.")
-    return cells[place].strip()
-
-
-def _verdict(file: str, where: str, labels: list[str], valid: str | None) -> NDArray[np.bool_]:
+def _verdict(file: str, labels: Sequence[str], valid: str | None) -> NDArray[np.bool_]:
     """Which of the labels mean valid. Numbers are equal if their values are: 1 and 1.0."""
     codes = np.array([_same(label) for label in labels])
-    found = sorted(set(codes.tolist()))
-    if valid is None:
-        if set(found) <= {"0", "1"} or set(found) == {"-1", "1"}:
-            return codes == "1"
-        if len(found) != 2:
-            raise MalformedCorpus(
-                f"{file}expected 0 and 1 in {where}, found {_shown(found[:5])}{' ...' * (len(found) > 5)};"
-                " write 1 for valid, 0 for invalid, or two labels and pass the argument `valid`."
-            )
-        low, high = found
+    distinct = sorted(set(codes.tolist()))
+    if valid is None and (set(distinct) <= {"0", "1"} or distinct == ["-1", "1"]):
+        return codes == "1"
+    if valid is None or _same(valid) not in distinct or len(distinct) > 2 or "" in distinct:
+        stated = f"{valid!r} (the argument `valid`) and another label" if valid else "0 and 1"
         raise MalformedCorpus(
-            f"{file}expected 0 and 1 in {where}, or the argument `valid`, found the labels {low!r} and"
-            f" {high!r}; pass `valid={low!r}` if {low!r} is valid and {high!r} invalid, or"
-            f" `valid={high!r}` if {high!r} is valid and {low!r} invalid."
+            f"{file}: expected {stated} of valid and invalid rows: got {', '.join(map(repr, distinct[:5]))};"
+            " state the valid one of two labels, as in `valid='feasible'`."
         )
-    if len(found) > 2:
-        raise MalformedCorpus(
-            f"{file}expected two labels in {where}, found {len(found)} ({_shown(found[:5])}"
-            f"{' ...' * (len(found) > 5)}); keep two, valid and invalid."
-        )
-    chosen = _same(valid)
-    if chosen not in found:
-        raise MalformedCorpus(
-            f"{file}expected the label {valid!r} of the argument `valid` in {where}, found"
-            f" {' and '.join(map(repr, found))}; pass one of these."
-        )
-    return codes == chosen
+    return codes == _same(valid)
 
 
 def _same(label: str) -> str:
@@ -175,29 +127,16 @@ def _same(label: str) -> str:
     return str(int(number)) if number.is_integer() else str(number)
 
 
-def _check_width(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str]) -> None:
-    if len(cells) != len(header):
-        raise malformed(
-            path,
-            line,
-            f"expected {len(header)} cells as in the header, found {len(cells)}; correct the line.",
-        )
-
-
-def _numbers(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str]) -> NDArray[Any]:
-    row = np.empty(len(cells))
-    for i, cell in enumerate(cells):
+def _numbers(
+    path: str | os.PathLike[str], line: int, cells: Sequence[str], header: Sequence[str]
+) -> list[float]:
+    numbers = []
+    for name, cell in zip(header, cells, strict=True):
         try:
-            row[i] = float(cell)
+            number = float(cell)
         except ValueError:
-            row[i] = np.nan
-        if not np.isfinite(row[i]):
-            raise malformed(
-                path, line, f"expected a number in column {header[i]!r}, found {quoted(cell)}; correct it."
-            )
-    return row
-
-
-def _shown(values: Iterable[str]) -> str:
-    """Values on one line."""
-    return ", ".join(" ".join(value.split()) for value in values)
+            number = np.nan
+        if not np.isfinite(number):
+            raise malformed(path, line, f"expected a number in column {name!r}: got {quoted(cell)}.")
+        numbers.append(number)
+    return numbers

@@ -19,21 +19,18 @@ import contextlib
 import os
 from pathlib import Path
 
-from lcons_core import InvalidInput, LconsError
-from lcons_core._files import parse
+from lcons_core import InvalidInput
 from lcons_core._instance import WORD
 from lcons_tasks.data import Columns, read_columns
-from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
+from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import column_layout, text_sentences
 from lcons_tasks.own_data._data import Structures
-from lcons_tasks.own_data._datasets import is_dataset, read_dataset_words
-from lcons_tasks.own_data._formats import FORM, members_of, read_data, tell_format
-from lcons_tasks.own_data._json_lines import first_member, names_of
+from lcons_tasks.own_data._datasets import dataset_records, load_dataset
+from lcons_tasks.own_data._formats import FORM, TABLES, beginning, members_of, read_data, tell_format
+from lcons_tasks.own_data._records import json_records, read_words_of_records
 
 _RAW = "raw"
-_TABLES = (".csv", ".npz")
 _NEVER_WITH_TABS = (".txt", ".jsonl", ".ndjson", ".json")
-_BEGINNING = 2**16
 # A shorter file of single words may be a heading.
 _FEWEST_LINES = 2
 
@@ -48,40 +45,38 @@ def read_words(
     `columns` and `tabs` are those of `read_data` for labelled data beside it: of `columns`, the place of the
     words is used if it fits the format, a number for CoNLL columns and a name for JSON lines.
     """
-    if is_dataset(path):
-        return _some(path, tuple(read_dataset_words(path, _member(columns))))
     form = _form(path, tabs)
     if form == _RAW:
-        return _read_raw(path)
-    if form == "jsonl":
-        return _read_json_lines(path, columns)
-    if form == "conll":
-        return _read_columns(path, columns, tabs)
-    data = read_data(path, form)
-    if isinstance(data, Structures):
-        return tuple(tuple(one.x[WORD]) for one in data.instances)
-    raise InvalidInput(
-        f"expected text or sentences in {os.fspath(path)!r}, found a table of psi vectors; name another file."
-    )
+        sentences = _read_raw(path)
+    elif form == "conll":
+        sentences = _read_columns(path, columns, tabs)
+    elif form in ("jsonl", "datasets"):
+        records = json_records(path) if form == "jsonl" else dataset_records(load_dataset(path))
+        sentences = read_words_of_records(path, records, _member(columns))
+    else:
+        data = read_data(path, form)
+        if not isinstance(data, Structures):
+            raise InvalidInput(f"{os.fspath(path)}: expected text or sentences: got a table of psi vectors.")
+        sentences = tuple(tuple(one.x[WORD]) for one in data.instances)
+    if not sentences:
+        raise malformed(path, 1, "expected text: got no word.")
+    return sentences
 
 
 def _form(path: str | os.PathLike[str], tabs: bool) -> str:
     """The format of a file: raw text, or one of `FORMATS`."""
-    if not Path(path).is_dir() and Path(path).suffix.lower() not in _TABLES and _has_single_words(path):
+    ending = Path(path).suffix.lower()
+    if not Path(path).is_dir() and ending[1:] not in TABLES and _has_single_words(path):
         return "conll"
     try:
-        return tell_format(path, tabs=tabs and Path(path).suffix.lower() not in _NEVER_WITH_TABS)
+        return tell_format(path, tabs=tabs and ending not in _NEVER_WITH_TABS)
     except InvalidInput:
         return _RAW
 
 
 def _has_single_words(path: str | os.PathLike[str]) -> bool:
     """Whether each line of the beginning of a file has one cell or none."""
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(_BEGINNING)
-    except OSError as error:
-        raise unreadable(path, error) from None
+    start, _ = beginning(path)
     if b"\0" in start or start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return False
     lines = [line for line in start.splitlines() if line.strip()]
@@ -91,10 +86,9 @@ def _has_single_words(path: str | os.PathLike[str]) -> bool:
 def _read_raw(path: str | os.PathLike[str]) -> tuple[Words, ...]:
     try:
         with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
-            found = tuple(x[WORD] for x in text_sentences(file))
+            return tuple(x[WORD] for x in text_sentences(file))
     except OSError as error:
         raise unreadable(path, error) from None
-    return _some(path, found)
 
 
 def _read_columns(path: str | os.PathLike[str], columns: str | None, tabs: bool) -> tuple[Words, ...]:
@@ -112,33 +106,10 @@ def _read_columns(path: str | os.PathLike[str], columns: str | None, tabs: bool)
         comments=not single,
         conllu=conllu,
     )
-    return _some(path, tuple(sentence.words for sentence in read_columns(path, layout)))
+    return tuple(sentence.words for sentence in read_columns(path, layout))
 
 
 def _member(columns: str | None) -> str | None:
     """The member of the words, if `columns` names one and not a number."""
     member = None if columns is None else members_of(columns).get(WORD)
     return None if member is None or member.lstrip("-").isdecimal() else member
-
-
-def _read_json_lines(path: str | os.PathLike[str], columns: str | None) -> tuple[Words, ...]:
-    stated = _member(columns)
-    found: list[Words] = []
-    for number, text in numbered_lines(path):
-        if not text:
-            continue
-        try:
-            one = parse(text)
-            member = stated or first_member(WORD, one if isinstance(one, dict) else ())
-            if not isinstance(one, dict) or member not in one:
-                raise InvalidInput(f"expected an object with `{member}`, found none; add the words.")
-            found.append(names_of(one[member], member))
-        except LconsError as error:
-            raise malformed(path, number, str(error)) from None
-    return _some(path, tuple(words for words in found if words))
-
-
-def _some(path: str | os.PathLike[str], found: tuple[Words, ...]) -> tuple[Words, ...]:
-    if not found:
-        raise malformed(path, 1, "expected text, found no word; name a file with some.")
-    return found

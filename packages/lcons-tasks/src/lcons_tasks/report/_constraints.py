@@ -76,7 +76,7 @@ class ConstraintsView:
 
     names: tuple[str, ...]
     items: tuple[ConstraintItem, ...]
-    note: str
+    notes: tuple[str, ...]
 
 
 def constraints_view(run: Run, blocks: Sequence[Constraints], limits: Limits) -> ConstraintsView | None:
@@ -96,7 +96,8 @@ def constraints_view(run: Run, blocks: Sequence[Constraints], limits: Limits) ->
     sets = run.blocks(Constraints)
     note = f"This page shows {len(blocks)} of {len(sets)} sets of constraints."
     names = tuple(block.name for block in blocks)
-    return ConstraintsView(names, tuple(items), note * (len(blocks) < len(sets))) if items else None
+    notes = (note,) if len(blocks) < len(sets) else ()
+    return ConstraintsView(names, tuple(items), notes) if items else None
 
 
 def _explained(constraints: dict[Path, LearnedConstraint], most: float) -> set[Path]:

@@ -1,59 +1,38 @@
-"""A document as Markdown that is readable as plain text, with aligned tables.
-
-The text of a table cell is defined here for all renderings: a mean with its spread, and the paper's figure in
-brackets.
-"""
+"""A document as Markdown that is readable as plain text, with aligned tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from statistics import stdev
-from typing import Any
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from lcons_tasks.report._document import (
-    Block,
-    Change,
-    Claims,
-    Constraints,
-    Curve,
-    Document,
-    Facts,
-    Figure,
-    Gains,
-    Headline,
-    Listing,
-    Picture,
-    Sentences,
-    Table,
-    TableCell,
-    Text,
-)
-from lcons_tasks.report._spans import Side, change_links, change_spans, gain, has_links
+from lcons_tasks.report._document import Change, Claims, Curve, Document, Figure, Headline, Table, TableCell
+from lcons_tasks.report._spans import Link, Side, change_links, change_spans, gain, has_links
+from lcons_tasks.report._templates import cell_text, render
 
 
 def to_markdown(document: Document) -> str:
     """The whole document as Markdown."""
-    parts = [f"# {document.title}", document.compared]
-    if document.headline is not None:
-        parts += headline_lines(document.headline, bold=True)
-    if document.paper_corpus is not None:
-        parts.append(paper_note(document.paper_corpus))
-    for section in document.sections:
-        if section.blocks:
-            parts += [f"## {section.title}", *(text for block in section.blocks for text in _block(block))]
-    if document.next_command:
-        parts.append(f"Next, with your own data: `{document.next_command}`")
-    if document.provenance:
-        parts += ["## Provenance", aligned_table(["package", "version"], list(document.provenance.items()))]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def paper_note(corpus: str) -> str:
-    """The note on the paper's figures if they are for another corpus."""
-    return (
-        f"The paper's figures were measured on {corpus}, not on the data of this run: use them for"
-        " orientation, not for comparison."
+    text = render(
+        "report.md",
+        document=document,
+        headline_lines=headline_lines,
+        claims_line=claims_line,
+        figure_table=figure_table,
+        curve_table=curve_table,
+        gain_table=lambda gains: aligned_table(
+            ("comparison", "setting", "points [95% interval]"),
+            [(one.what, one.where, str(one.interval)) for one in gains],
+        ),
+        claim_table=lambda claims: aligned_table(
+            ("claim", "in this run", "figures"),
+            [(one.text, "held" if one.held else "not held", one.figures) for one in claims],
+        ),
+        has_paper=has_paper,
+        aligned_table=aligned_table,
+        marked_lines=lambda change: marked_lines(escaped(change)),
     )
+    return re.sub("\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def headline_lines(head: Headline, bold: bool = False) -> list[str]:
@@ -72,6 +51,19 @@ def headline_lines(head: Headline, bold: bool = False) -> list[str]:
     return [text for text in (line, baseline_line(head), head.sentence) if text]
 
 
+def claims_line(document: Document) -> str:
+    """How many claims of the paper held; empty if the document has none.
+
+    >>> from lcons_tasks.report._document import Claim, Claims, Section
+    >>> claims = Claims((Claim("a", True, ""), Claim("b", False, "")))
+    >>> claims_line(Document("", "", "", "", sections=(Section("Claims", (claims,)),)))
+    'Claims of the paper: 1 held, 1 not held'
+    """
+    blocks = [block for section in document.sections for block in section.blocks]
+    held = [claim.held for block in blocks if isinstance(block, Claims) for claim in block.claims]
+    return f"Claims of the paper: {sum(held)} held, {len(held) - sum(held)} not held" if held else ""
+
+
 def baseline_line(head: Headline) -> str:
     """The best plain baseline and the gain over it; empty without a baseline.
 
@@ -88,31 +80,6 @@ def baseline_line(head: Headline) -> str:
     return f"Best plain baseline, {head.baseline_is}: {head.baseline.mean:.1f}{gain}"
 
 
-def mean_spread(values: Sequence[float], digits: int = 2) -> str:
-    """The mean of values, and their standard deviation if there are several.
-
-    >>> mean_spread([86.0, 87.0]), mean_spread([86.0])
-    ('86.50 ± 0.71', '86.00')
-    """
-    spread = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{sum(values) / len(values):.{digits}f}{spread}"
-
-
-def cell_text(cell: TableCell) -> str:
-    """The text of a cell without the paper's figure.
-
-    >>> cell_text(12000), cell_text(0.5), cell_text(None), cell_text(Figure((1.0,), paper=2.0))
-    ('12,000', '0.50', '', '1.00')
-    """
-    if cell is None:
-        return ""
-    if isinstance(cell, Figure):
-        return mean_spread(cell.values, cell.digits)
-    if isinstance(cell, float):
-        return f"{cell:.2f}"
-    return f"{cell:,}" if isinstance(cell, int) else str(cell)
-
-
 def with_paper(cell: TableCell) -> str:
     """The text of a cell with the paper's figure in brackets."""
     if not isinstance(cell, Figure) or cell.paper is None:
@@ -120,7 +87,7 @@ def with_paper(cell: TableCell) -> str:
     return f"{cell_text(cell)} ({cell.paper:.{cell.digits}f})"
 
 
-def aligned_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def aligned_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table with padded columns: the first is aligned to the left, the others to the right.
 
     >>> print(aligned_table(["", "1%"], [["exact", "82.11"]]))
@@ -140,59 +107,48 @@ def aligned_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([f"| {lines[0]} |", f"|{rule}|", *(f"| {line} |" for line in lines[1:])])
 
 
-def _block(block: Block) -> Iterator[str]:
-    yield from _RENDERED[type(block)](block)
+def has_paper(table: Table) -> bool:
+    """Whether a table has figures of the paper."""
+    return any(isinstance(cell, Figure) and cell.paper is not None for row in table.rows for cell in row)
 
 
-def _table(table: Table) -> Iterator[str]:
-    stated = any(isinstance(cell, Figure) and cell.paper is not None for row in table.rows for cell in row)
-    beside = ", with the paper's figures in brackets" if stated else ""
-    yield f"{table.caption}{beside}:"
-    yield aligned_table(table.columns, [[with_paper(cell) for cell in row] for row in table.rows])
-    yield table.note
+def figure_table(table: Table) -> str:
+    """The cells of a table, with the paper's figures in brackets."""
+    return aligned_table(table.columns, [[with_paper(cell) for cell in row] for row in table.rows])
 
 
-def _gains(gains: Gains) -> Iterator[str]:
-    yield f"{gains.caption}:"
-    yield aligned_table(
-        ["comparison", "setting", "points [95% interval]"],
-        [[one.what, one.where, str(one.interval)] for one in gains.gains],
-    )
-
-
-def _curve(curve: Curve) -> Iterator[str]:
-    yield f"{curve.caption} (columns: {curve.across}; figures: {curve.up}):"
+def curve_table(curve: Curve) -> Table:
+    """The figures of a curve: one row per line, one column per size."""
     sizes = sorted({size for points in curve.lines.values() for size in points})
-    yield aligned_table(
-        [curve.across, *(f"{size:,g}" for size in sizes)],
-        [
-            [name, *(f"{points[size]:.2f}" if size in points else "" for size in sizes)]
-            for name, points in curve.lines.items()
-        ],
+    rows = [(name, *(points.get(size) for size in sizes)) for name, points in curve.lines.items()]
+    return Table(curve.caption, (curve.across, *(f"{size:,g}" for size in sizes)), tuple(rows))
+
+
+def escaped(change: Change) -> Change:
+    """A changed sentence whose words and labels are not markup.
+
+    >>> escaped(Change(("`a*",), ("O",), ("O",))).words
+    ('\\\\`a\\\\*',)
+    """
+
+    def plain(text: str) -> str:
+        return re.sub(r"([\\`*_~\[\]])", r"\\\1", " ".join(text.split()))
+
+    def links(side: tuple[Link, ...] | None) -> tuple[Link, ...]:
+        return tuple((i, j, plain(label)) for i, j, label in side or ())
+
+    return replace(
+        change,
+        words=tuple(map(plain, change.words)),
+        before=tuple(map(plain, change.before)),
+        after=tuple(map(plain, change.after)),
+        gold=None if change.gold is None else tuple(map(plain, change.gold)),
+        rule=plain(change.rule),
+        why=plain(change.why),
+        links_before=links(change.links_before),
+        links_after=links(change.links_after),
+        links_gold=None if change.links_gold is None else links(change.links_gold),
     )
-
-
-def _claims(claims: Claims) -> Iterator[str]:
-    rows = [[one.text, "held" if one.held else "not held", one.figures] for one in claims.claims]
-    yield aligned_table(["claim", "in this run", "figures"], rows)
-
-
-def _facts(facts: Facts) -> Iterator[str]:
-    yield f"{facts.caption}:"
-    yield "\n".join(f"- {name}: {what}" for name, what in facts.facts)
-
-
-def _constraints(constraints: Constraints) -> Iterator[str]:
-    files = ", ".join(f"`{file}`" for file in constraints.files)
-    yield f"Constraint files of {constraints.name}: {files}."
-
-
-def _sentences(sentences: Sentences) -> Iterator[str]:
-    where = f"; all predictions are in `{sentences.file}`" if sentences.file else ""
-    if sentences.changes or where:
-        what = "Changes" if sentences.changes else "No examples of changes"
-        yield f"{what} in {sentences.name}{where}{':' if sentences.changes else '.'}"
-    yield "\n".join(line for one in sentences.changes for line in marked_lines(one))
 
 
 def marked_lines(one: Change) -> list[str]:
@@ -227,17 +183,3 @@ def bracketed(one: Change, side: Side) -> str:
     links = change_links(one, side)
     named = [f"{texts.get(i, one.words[i])} {label} {texts.get(j, one.words[j])}" for i, j, label in links]
     return f"{' '.join(words)} | {'; '.join(named) or 'no relation'}"
-
-
-_RENDERED: dict[type, Callable[[Any], Iterator[str]]] = {
-    Text: lambda one: iter([one.text]),
-    Listing: lambda one: iter(["\n".join("- " + item.replace("\n", "\n  ") for item in one.items)]),
-    Table: _table,
-    Gains: _gains,
-    Curve: _curve,
-    Claims: _claims,
-    Facts: _facts,
-    Picture: lambda one: iter([f"![{one.name}]({one.file})"]),
-    Constraints: _constraints,
-    Sentences: _sentences,
-}

@@ -11,34 +11,40 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from lcons_tasks.report import _coefficients, _constraints, _matrix, _rules, _sentences
+from lcons_tasks.report import _sentences
 from lcons_tasks.report._chart import to_svg
-from lcons_tasks.report._constraints import Limits
+from lcons_tasks.report._coefficients import heat_maps, inequalities_view, level
+from lcons_tasks.report._constraints import ConstraintsView, Limits, constraints_view
 from lcons_tasks.report._decoded import DECODE
-from lcons_tasks.report._document import Constraints, Document, Headline, Picture, Section, Sentences
+from lcons_tasks.report._document import Constraints, Document, Headline, Section, Sentences
+from lcons_tasks.report._markdown import claims_line
+from lcons_tasks.report._matrix import matrix_views
+from lcons_tasks.report._rules import rules_view
 from lcons_tasks.report._run import CONSTRAINT, Run
+from lcons_tasks.report._sentences import SentencesView, sentences_view
 from lcons_tasks.report._spans import has_links, is_changed
 from lcons_tasks.report._templates import asset, render
 from lcons_tasks.stats import Interval
 
 Say = Callable[[str], None]
 
-LARGEST_PICTURE = 2**21
+# What the templates call.
+_FUNCTIONS = (
+    *(to_svg, rules_view, matrix_views, heat_maps, level, inequalities_view, has_links, is_changed),
+    *(
+        _sentences.badge,
+        _sentences.compared_sides,
+        _sentences.has_errors,
+        _sentences.linked,
+        _sentences.marked,
+    ),
+)
 # The estimated seconds that may be spent on explaining constraints for the page of a single document.
 QUICK = 3.0
-
-
-@dataclass(frozen=True)
-class Image:
-    """An embedded picture, in which no script can run."""
-
-    alt: str
-    data: str
 
 
 @dataclass(frozen=True)
@@ -82,17 +88,8 @@ def report_page(runs: Sequence[Run], limits: Limits | None = None, say: Say | No
         style=asset("style.css"),
         script=script,
         paper_figures=paper_figures,
-        to_svg=to_svg,
-        rules_view=_rules.rules_view,
-        matrix_views=_matrix.matrix_views,
-        heat_maps=_coefficients.heat_maps,
-        level=_coefficients.level,
-        inequalities_view=_coefficients.inequalities_view,
-        **{name: getattr(_sentences, name) for name in ("badge", "compared_sides", "has_errors")},
-        marked=_sentences.marked,
-        linked=_sentences.linked,
-        has_links=has_links,
-        is_changed=is_changed,
+        claims_line=claims_line,
+        **{function.__name__: function for function in _FUNCTIONS},
     )
     # A character that UTF-8 cannot encode would otherwise prevent the whole page.
     return page.encode("utf-8", "replace").decode("utf-8")
@@ -158,18 +155,16 @@ def _sections(run: Run, number: int, limits: Limits, say: Say) -> Iterator[Secti
 
 def _contents(run: Run, kind: str, blocks: list[Any], limits: Limits, say: Say) -> list[Any]:
     """What the page shows of blocks of one kind: one view of all constraints and sentences."""
+    view: ConstraintsView | SentencesView | None
     if kind == "Constraints":
         sets = run.blocks(Constraints)[: limits.sets]
-        view = _constraints.constraints_view(run, [one for one in blocks if one in sets], limits)
-        notes: Sequence[str] = [view.note] if view and view.note else []
+        view = constraints_view(run, [one for one in blocks if one in sets], limits)
     elif kind == "Sentences":
         files = run.blocks(Sentences)[: limits.sets]
-        view = _sentences.sentences_view(run, [one for one in blocks if one in files], limits.sentences)
-        notes = view.notes if view else []
+        view = sentences_view(run, [one for one in blocks if one in files], limits.sentences)
     else:
-        shown = [_image(run.folder, one) if isinstance(one, Picture) else one for one in blocks]
-        return [one for one in shown if one is not None]
-    for note in notes:
+        return blocks
+    for note in view.notes if view else ():
         say(f"{run.name}: {note}")
     return [] if view is None else [view]
 
@@ -183,17 +178,3 @@ def _slug(sections: Sequence[Section], place: int) -> str:
     firsts = [section.title.split(" ")[0].lower() for section in sections]
     first = firsts[place - 1]
     return first if re.fullmatch("[a-z]+", first) and firsts.count(first) == 1 else f"section-{place}"
-
-
-def _image(folder: Path, block: Picture) -> Image | None:
-    """An SVG as an embedded image; None if it is too large or cannot be read."""
-    try:
-        content = (folder / block.file).read_bytes()
-    except OSError:
-        return None
-    if len(content) > LARGEST_PICTURE:
-        return None
-    source = content.decode("utf-8", "replace")
-    found = (re.search(rf"<{name}>([^<]*)</{name}>", source) for name in ("title", "desc"))
-    alt = ". ".join(unescape(match[1]) for match in found if match) or block.name
-    return Image(alt, base64.b64encode(content).decode("ascii"))

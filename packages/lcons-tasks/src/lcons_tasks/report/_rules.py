@@ -5,9 +5,6 @@ by the evidence in the constraint file:
 
     provenance["evidence"] = [{"rule": words, "support": int, "expected": float, "seen": int}, ...]
 
-A rule that was judged on held-out data also has a "bound": {"share": float}, at most how much of the valid
-parts that its premise covers the constraint rejects (95 %); provenance["bound"] is that of the constraint.
-
 `lcons_core.reason.Coverage` defines the figures. A file may contain anything, so malformed evidence is left
 out.
 """
@@ -17,41 +14,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lcons_core import Explanation, FeatureSpace, LearnedConstraint, explain
-from lcons_core._arithmetic import many, rounded_up
+from lcons_core import FeatureSpace, LearnedConstraint, explain
+from lcons_core._arithmetic import many
 from lcons_core._blocks import Kind
 from lcons_core._types import Ints
 from lcons_core.reason._words import Proof, Rule, by_chance, condition
 
 # If a proof has more units than this, their number is given instead of a list.
 MOST_UNITS = 6
-MEMBER, BOUND = "evidence", "bound"
 # A larger number cannot be a count of parts.
 LARGEST = 10**15
 
-
-@dataclass(frozen=True)
-class Support:
-    """The number of gold parts to which a rule applies, and the number of these that it rejects."""
-
-    applies: int
-    exceptions: int
-
-
-def supports(constraint: LearnedConstraint, said: Explanation, gold: Ints, most: int) -> list[Support]:
-    """The support of the first rules in gold parts (N, axes)."""
-    space = constraint.space
-    return [
-        Support(
-            int(rule.antecedent.contains(space, gold).sum()),
-            int(rule.box.contains(space, gold).sum()),
-        )
-        for rule in said.rules[:most]
-    ]
+Row = tuple[str, ...]
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
 
 
 def proved(proof: Proof) -> str:
@@ -68,64 +48,46 @@ def proved(proof: Proof) -> str:
     return f"the inequality of {named}{part} is at most {proof.bound:.3g} there"
 
 
-@dataclass(frozen=True)
-class Counted:
-    """Columns on how often each rule applies, and the data in which this was counted."""
+class Evidence(BaseModel):
+    """The numbers of parts that a rule's premise covers, that it would forbid by chance, and that it
+    forbids."""
 
-    head: tuple[str, ...]
-    cells: Sequence[tuple[str, ...]]
-    where: str
+    model_config = ConfigDict(strict=True, frozen=True)
 
+    rule: str
+    support: Count
+    expected: Annotated[float, Field(ge=0, le=LARGEST)]
+    seen: Count
 
-def in_gold(constraint: LearnedConstraint, said: Explanation, gold: Ints, file: str, most: int) -> Counted:
-    """Support and exceptions in gold parts (N, axes) of a file."""
-    found = supports(constraint, said, gold, most)
-    cells = [(f"{one.applies:,}", f"{one.exceptions:,}") for one in found]
-    where = f"support and exceptions are counts in the gold labels{file and f' of {file}'}"
-    return Counted(("support", "exceptions"), cells, where)
-
-
-def in_its_data(constraint: LearnedConstraint, rules: Sequence[Rule]) -> Counted | None:
-    """Support, expected and seen counts from the constraint file; None if it has evidence of no rule."""
-    known = evidence_of(constraint.provenance)
-    found = [known.get(rule.words) for rule in rules]
-    if not any(found):
-        return None
-    cells: list[tuple[str, ...]] = [
-        ("", "", "") if one is None else (many(one.support), by_chance(one.expected), many(one.seen))
-        for one in found
-    ]
-    where = "support, expected and seen are counts in the data that the constraint was learned from"
-    head: tuple[str, ...] = ("support", "expected by chance", "seen")
-    if any(one is not None and one.bound is not None for one in found):
-        head += ("rejects at most",)
-        cells = [(*own, _bounded(one)) for own, one in zip(cells, found, strict=True)]
-        where += (
-            "; rejects at most: the share of the valid parts covered by the premise, by held-out data (95 %"
-            " bound)"
-        )
-    return Counted(head, cells, where)
+    @property
+    def cells(self) -> Row:
+        """The numbers as text."""
+        return many(self.support), by_chance(self.expected), many(self.seen)
 
 
-def _bounded(one: Evidence | None) -> str:
-    return "" if one is None or one.bound is None else rounded_up(one.bound)
+def evidence_of(provenance: Mapping[str, Any]) -> dict[str, Evidence]:
+    """The evidence of each rule, by its words.
 
-
-def bound_note(provenance: Mapping[str, Any]) -> str:
-    """A sentence on the share of valid parts that the constraint rejects; "" if it was not judged.
-
-    >>> bound_note({"bound": {"rejected": 0, "parts": 391, "share": 0.007632}})
-    'On new data, it rejects at most 0.8% of the valid parts (95 % bound; 0 of 391 held-out parts).'
+    >>> evidence_of({"evidence": [{"rule": "a", "support": 3, "expected": 1.5, "seen": 0}, "b", {"rule": 1}]})
+    {'a': Evidence(rule='a', support=3, expected=1.5, seen=0)}
     """
-    given = provenance.get(BOUND)
-    if not isinstance(given, dict):
-        return ""
-    rejected, parts, share = (given.get(name) for name in ("rejected", "parts", "share"))
-    if not (_is_number(rejected, int) and _is_number(parts, int) and _is_share(share)):
-        return ""
-    most = rounded_up(float(share or 0))
-    held = f"{rejected:,} of {parts:,} held-out parts"
-    return f"On new data, it rejects at most {most} of the valid parts (95 % bound; {held})."
+    members = provenance.get("evidence")
+    evidence = {}
+    for member in members if isinstance(members, list) else ():
+        try:
+            known = Evidence.model_validate(member)
+        except ValidationError:
+            continue
+        evidence[known.rule] = known
+    return evidence
+
+
+def without_evidence(value: Any) -> Any:
+    """Plain data without its evidence and bound, also inside joint constraints, which contain several
+    provenances."""
+    if isinstance(value, dict):
+        return {key: without_evidence(one) for key, one in value.items() if key not in ("evidence", "bound")}
+    return [without_evidence(one) for one in value] if isinstance(value, list) else value
 
 
 def in_full(space: FeatureSpace, rule: Rule) -> tuple[tuple[str, str], ...]:
@@ -164,96 +126,56 @@ def _has(words: str, value: str) -> bool:
 
 
 @dataclass(frozen=True)
-class RuleRow:
-    """A rule in words, its full conditions if the words do not contain them, and its figures."""
-
-    words: str
-    whole: tuple[tuple[str, str], ...]
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class RulesView:
-    """The strongest rules of a constraint with their figures, and a note on what they cover."""
+    """The strongest rules of a constraint: (words, full conditions if the words do not contain them, figures)
+    of each, and a note on what they cover."""
 
     caption: str
-    head: tuple[str, ...]
-    rows: tuple[RuleRow, ...]
+    head: Row
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...], Row], ...]
     note: str
 
 
 def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "", most: int = 20) -> RulesView:
     """The strongest rules of a constraint; `file` is the name of the file of gold labels."""
-    said = explain(constraint, limit=most)
-    shown = said.rules[:most]
-    basis = said.coverage.total or 1.0
-    head: tuple[str, ...] = ("rule", f"share of {said.coverage.basis}")
-    cells: list[tuple[str, ...]] = [(f"{100 * rule.covered / basis:.1f}%",) for rule in shown]
-    counted = in_its_data(constraint, shown) if gold is None else in_gold(constraint, said, gold, file, most)
-    caption = "Rules in words, strongest first"
-    if counted is not None:
-        head += counted.head
-        caption += f"; {counted.where}"
-        cells = [(*own, *more) for own, more in zip(cells, counted.cells, strict=True)]
-    proofs = [proved(rule.proof) for rule in shown]
-    note = said.summary(len(shown)) if shown else said.summary()
-    if said.types:
-        note = f"For all types X and Y: {'; '.join(rule.words for rule in said.types)}. {note}"
-    note = " ".join(filter(None, [bound_note(constraint.provenance), note]))
+    explanation = explain(constraint, limit=most)
+    rules = explanation.rules[:most]
+    coverage = explanation.coverage
+    head, cells, where = _counts(constraint, rules, gold, file)
+    note = explanation.summary(len(rules)) if rules else explanation.summary()
+    if explanation.types:
+        note = f"For all types X and Y: {'; '.join(rule.words for rule in explanation.types)}. {note}"
+    proofs = [proved(rule.proof) for rule in rules]
     if len(set(proofs)) == 1:
         note += f" Proof: {proofs[0]}."
     elif proofs:
         head += ("proof",)
-        cells = [(*own, proof) for own, proof in zip(cells, proofs, strict=True)]
-    rows = [
-        RuleRow(rule.words, in_full(constraint.space.cells(), rule), own)
-        for rule, own in zip(shown, cells, strict=True)
-    ]
-    return RulesView(caption, head, tuple(rows), note)
+        cells = [(*row, proof) for row, proof in zip(cells, proofs, strict=True)]
+    shares = [f"{100 * rule.covered / (coverage.total or 1.0):.1f}%" for rule in rules]
+    rows = tuple(
+        (rule.words, in_full(constraint.space.cells(), rule), (share, *row))
+        for rule, share, row in zip(rules, shares, cells, strict=True)
+    )
+    caption = f"Rules in words, strongest first{where}"
+    return RulesView(caption, ("rule", f"share of {coverage.basis}", *head), rows, note)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """The numbers of parts that a rule's premise covers, that it would forbid by chance, and that it
-    forbids; and its bound, if it was judged."""
-
-    support: int
-    expected: float
-    seen: int
-    bound: float | None = None
-
-
-def evidence_of(provenance: Mapping[str, Any]) -> dict[str, Evidence]:
-    """The evidence of each rule, by its words.
-
-    >>> evidence_of({"evidence": [{"rule": "a", "support": 3, "expected": 1.5, "seen": 0}, "b", {"rule": 1}]})
-    {'a': Evidence(support=3, expected=1.5, seen=0, bound=None)}
-    """
-    given = provenance.get(MEMBER)
-    found = {}
-    for one in given if isinstance(given, list) else ():
-        words = one.get("rule") if isinstance(one, dict) else None
-        if not isinstance(words, str):
-            continue
-        support, expected, seen = (one.get(name) for name in ("support", "expected", "seen"))
-        if _is_number(support, int) and _is_number(expected, int | float) and _is_number(seen, int):
-            bound = one.get("bound")
-            share = bound.get("share") if isinstance(bound, dict) else None
-            found[words] = Evidence(support, float(expected), seen, share if _is_share(share) else None)
-    return found
-
-
-def _is_number(value: Any, kind: Any) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= LARGEST
-
-
-def _is_share(value: Any) -> bool:
-    return _is_number(value, int | float) and value <= 1
-
-
-def without_evidence(value: Any) -> Any:
-    """Plain data without its evidence and bound, also inside joint constraints, which contain several
-    provenances."""
-    if isinstance(value, dict):
-        return {key: without_evidence(one) for key, one in value.items() if key not in (MEMBER, BOUND)}
-    return [without_evidence(one) for one in value] if isinstance(value, list) else value
+def _counts(
+    constraint: LearnedConstraint, rules: Sequence[Rule], gold: Ints | None, file: str
+) -> tuple[Row, list[Row], str]:
+    """Columns on how often each rule applies and is broken, and the data in which this was counted."""
+    if gold is not None:
+        space = constraint.space
+        cells = [
+            (f"{rule.antecedent.contains(space, gold).sum():,}", f"{rule.box.contains(space, gold).sum():,}")
+            for rule in rules
+        ]
+        of_file = f" of {file}" if file else ""
+        where = f"; support and exceptions are counts in the gold labels{of_file}"
+        return ("support", "exceptions"), list(cells), where
+    known = evidence_of(constraint.provenance)
+    if not any(rule.words in known for rule in rules):
+        return (), [()] * len(rules), ""
+    where = "; support, expected and seen are counts in the data that the constraint was learned from"
+    counted = [known[rule.words].cells if rule.words in known else ("", "", "") for rule in rules]
+    return ("support", "expected by chance", "seen"), counted, where

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lcons_core import DamagedFile, InvalidInput, load
-from lcons_core._document import FORMAT as CONSTRAINT_FORMAT
+from lcons_core import InvalidInput, load
 from lcons_tasks.report._decoded import DECODE, decoded_document, is_decoded
 from lcons_tasks.report._document import Constraints, Document, Facts, Section
 from lcons_tasks.report._rules import without_evidence
@@ -60,25 +59,20 @@ class Run:
 def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
     """The runs at some paths; raises `InvalidInput` if a path is not a run."""
     if not paths:
-        raise InvalidInput("the argument `paths` needs at least one run: got none; name one.")
-    found = [Path(path).resolve() for path in paths]
-    if len(set(found)) != len(found):
+        raise InvalidInput("the argument `paths` needs at least one run: got none.")
+    places = [Path(path).resolve() for path in paths]
+    if len(set(places)) != len(places):
         raise InvalidInput("expected different runs, found the same run twice; name each run once.")
-    runs = [_read(path, name) for path, name in zip(found, distinct_names(found), strict=True)]
-    files = {
-        task: [path for path, run in zip(found, runs, strict=True) if run.task == task]
-        for task in (CONSTRAINT, DECODE)
-    }
-    gold = tuple(
-        path for path, run in zip(found, runs, strict=True) if run.task == DECODE and run.document.headline
-    )
+    runs = {path: _read(path, name) for path, name in zip(places, distinct_names(places), strict=True)}
+    constraints = tuple(path for path, run in runs.items() if run.task == CONSTRAINT)
+    gold = tuple(path for path, run in runs.items() if run.task == DECODE and run.document.headline)
     return [
-        replace(run, gold=gold)
-        if run.task == CONSTRAINT
-        else replace(run, constraints=tuple(files[CONSTRAINT]))
-        if run.task == DECODE
-        else run
-        for run in runs
+        replace(
+            run,
+            gold=gold if run.task == CONSTRAINT else (),
+            constraints=constraints if run.task == DECODE else (),
+        )
+        for run in runs.values()
     ]
 
 
@@ -107,36 +101,22 @@ def _read(path: Path, name: str) -> Run:
             f"expected a run, found no such file or folder: {str(path)!r}; name the output of `lcons run`,"
             " `lcons learn` or `lcons decode --json`."
         )
-    if not path.is_dir():
-        raise InvalidInput(
-            f"expected the folder of a run, a constraint file or decoded labels, found {str(path)!r}, which"
-            " is neither a file nor a folder; name the output of `lcons run`, `lcons learn` or `lcons decode"
-            " --json`."
-        )
     # results.json is written last, so a run without it is not complete.
     if not (path / RESULTS).exists():
         raise InvalidInput(
             f"expected {RESULTS} in {str(path)!r}, found none: this is not a run, or a run that did not"
-            " finish; run the task again."
+            " finish."
         )
     return Run(name, path, read_document(path))
 
 
 def _of_constraint(path: Path) -> Document:
     """The document of a constraint file."""
-    try:
-        constraint = load(path)
-    except DamagedFile as error:
-        if CONSTRAINT_FORMAT.encode() in _beginning(path):
-            raise
-        raise InvalidInput(
-            f"{str(error).partition(';')[0].rstrip('.')}; it is also not the output of `lcons decode --json`."
-        ) from None
+    constraint = load(path)
     # The evidence is printed next to the rules.
     provenance = without_evidence(dict(constraint.provenance))
     versions = provenance.pop("versions", None)
-    facts = [("file sha256", digest(path)), *said_facts(provenance, "option ")]
-    made = said_facts(versions)
+    facts = [("file sha256", digest(path)), *_facts(provenance, "option ")]
     return Document(
         "Constraint",
         CONSTRAINT,
@@ -146,7 +126,7 @@ def _of_constraint(path: Path) -> Document:
             Section("Constraints", (Constraints(path.stem, (path.name,)),)),
             Section("Provenance", (Facts("Origin of the constraint", tuple(facts)),)),
         ),
-        provenance=dict(made),
+        provenance=dict(_facts(versions)),
     )
 
 
@@ -156,45 +136,28 @@ def _of_decoded(path: Path) -> Document:
     return replace(found, sections=(*found.sections, Section("Provenance", (facts,))))
 
 
-def _beginning(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(4096)
-    except OSError:
-        # `load` has already raised an error for this.
-        return CONSTRAINT_FORMAT.encode()
-
-
 def digest(path: Path) -> str:
     """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def said_facts(data: Any, before: str = "") -> list[tuple[str, str]]:
+def _facts(data: Any, before: str = "") -> list[tuple[str, str]]:
     """The members of an object as (name, text); empty if the data are not an object.
 
-    >>> said_facts({"penalty": 0.012345678, "shares": [0.1 + 0.2, 1e-9], "seed": 7}, "option ")
+    >>> _facts({"penalty": 0.012345678, "shares": [0.1 + 0.2, 1e-9], "seed": 7}, "option ")
     [('option penalty', '0.01235'), ('option shares', '0.3, 1e-09'), ('option seed', '7')]
     """
-    found = data.items() if isinstance(data, dict) else ()
-    return [(f"{before}{key}", _said(_rounded(value))) for key, value in found]
+    members = data.items() if isinstance(data, dict) else ()
+    return [(f"{before}{key}", _text(value)) for key, value in members]
 
 
-def _said(value: Any) -> str:
-    """The text of a value: lists with commas, other values as JSON."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
-        return ", ".join(str(one) for one in value) or "none"
-    if isinstance(value, dict) and not any(isinstance(one, list | dict) for one in value.values()):
-        return ", ".join(f"{key} {one}" for key, one in value.items())
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _rounded(one) for key, one in value.items()}
+def _text(value: Any) -> str:
+    """The text of a value: lists and objects with commas, other values as JSON."""
     if isinstance(value, list):
-        return [_rounded(one) for one in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+        return ", ".join(map(_text, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(member)}" for key, member in value.items())
+    if isinstance(value, float):
+        return str(float(f"{value:.{DIGITS}g}"))
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,22 +1,23 @@
-"""The templates of the page. They escape every text; only `svg` marks text as safe.
+"""The templates of the page, which escape every text, and of Markdown.
 
 page.html     the whole page: head, headlines, one run after another
 blocks.html   the blocks of a document, and the views of constraints and sentences
 chart.svg     a line chart
+report.md     a document as Markdown
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from statistics import stdev
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from lcons_tasks.report._document import Figure, TableCell
-from lcons_tasks.report._markdown import cell_text, paper_note
 from lcons_tasks.stats import Interval
 
 # Characters that HTML cannot contain, even escaped.
@@ -30,7 +31,7 @@ def environment() -> Environment:
     """The environment of the templates, with their filters, tests and functions."""
     found = Environment(
         loader=PackageLoader("lcons_tasks.report"),
-        autoescape=True,
+        autoescape=select_autoescape(disabled_extensions=("md",), default=True),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
@@ -44,8 +45,11 @@ def environment() -> Environment:
 
 
 def render(name: str, **values: Any) -> str:
-    """The text of a template with these values."""
-    return environment().get_template(name).render(**values)
+    """The text of a template with these values. Texts cannot bring HTML or links into Markdown."""
+    templates = environment()
+    if name.endswith(".md"):
+        templates = templates.overlay(finalize=_plain)
+    return templates.get_template(name).render(**values)
 
 
 def asset(name: str) -> str:
@@ -58,6 +62,17 @@ def _printable(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return value.translate(_UNPRINTABLE)
     return value
+
+
+def _plain(value: Any) -> Any:
+    """A text without HTML and links, as Markdown.
+
+    >>> _plain("<b> [x](y), 1 < 2")
+    '&lt;b> [x]&#40;y), 1 < 2'
+    """
+    if not isinstance(value, str):
+        return value
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", value.translate(_UNPRINTABLE)).replace("](", "]&#40;")
 
 
 def inline(text: str) -> Iterator[tuple[str, str]]:
@@ -87,3 +102,36 @@ def best_of(rows: tuple[tuple[TableCell, ...], ...], column: int) -> float | Non
     """The largest mean of a column; None if there are fewer than two."""
     means = [row[column].mean for row in rows if isinstance(row[column], Figure)]  # type: ignore[union-attr]
     return max(means) if len(means) > 1 else None
+
+
+def paper_note(corpus: str) -> str:
+    """The note on the paper's figures if they are for another corpus."""
+    return (
+        f"The paper's figures were measured on {corpus}, not on the data of this run: use them for"
+        " orientation, not for comparison."
+    )
+
+
+def mean_spread(values: Sequence[float], digits: int = 2) -> str:
+    """The mean of values, and their standard deviation if there are several.
+
+    >>> mean_spread([86.0, 87.0]), mean_spread([86.0])
+    ('86.50 ± 0.71', '86.00')
+    """
+    spread = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{sum(values) / len(values):.{digits}f}{spread}"
+
+
+def cell_text(cell: TableCell) -> str:
+    """The text of a cell without the paper's figure.
+
+    >>> cell_text(12000), cell_text(0.5), cell_text(None), cell_text(Figure((1.0,), paper=2.0))
+    ('12,000', '0.50', '', '1.00')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, Figure):
+        return mean_spread(cell.values, cell.digits)
+    if isinstance(cell, float):
+        return f"{cell:.2f}"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)

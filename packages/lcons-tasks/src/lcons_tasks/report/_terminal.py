@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table, TableCell
-from lcons_tasks.report._markdown import cell_text, headline_lines
+from lcons_tasks.report._markdown import claims_line, curve_table, headline_lines
+from lcons_tasks.report._templates import cell_text
 
 LINES = 20
 MOST_COMPARED = 3
@@ -25,6 +26,8 @@ def to_terminal(document: Document, width: int = 80) -> str:
     lines = [document.title, *_wrapped(document.compared, width, MOST_COMPARED)]
     if document.headline is not None:
         lines += ["", *_headline(document.headline, width)]
+    if claims_line(document):
+        lines += [claims_line(document)]
     table = _table_of(document)
     if table is not None:
         left = min(TABLE_LINES, LINES - len(lines) - 1)
@@ -60,9 +63,7 @@ def _table_of(document: Document) -> Table | None:
             return block
     for block in blocks:
         if isinstance(block, Curve):
-            sizes = sorted({size for points in block.lines.values() for size in points})
-            rows = [(name, *(points.get(size) for size in sizes)) for name, points in block.lines.items()]
-            return Table(block.caption, (block.across, *(f"{size:,g}" for size in sizes)), tuple(rows))
+            return curve_table(block)
     return next((block for block in blocks if isinstance(block, Table)), None)
 
 

@@ -5,6 +5,8 @@
 Paper: Sec. 6 and Appendix E.
 """
 
-from lcons_tasks.experiments.chunking._corpus import ChunkCorpus, load_corpus
+# Names that are not in `__all__` are for the other packages of lcons.
+from lcons_tasks.experiments.chunking._corpus import ChunkCorpus as ChunkCorpus
+from lcons_tasks.experiments.chunking._corpus import load_corpus
 
-__all__ = ["ChunkCorpus", "load_corpus"]
+__all__ = ["load_corpus"]

@@ -82,9 +82,6 @@ def subset(
 ) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
     """The train and dev sentences of a ratio: the `first` ones, or a `nested` sample of train that a seed
     draws."""
-    check_ratio(ratio)
-    if kind not in SUBSETS:
-        raise InvalidInput(f"unknown subset {kind!r}; choose one of {', '.join(SUBSETS)}.")
     order: Sequence[int] = range(len(corpus.train))
     if kind == "nested":
         order = np.random.default_rng(seed).permutation(len(corpus.train)).tolist()

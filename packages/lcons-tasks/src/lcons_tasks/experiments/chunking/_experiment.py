@@ -89,6 +89,7 @@ class Options(RunOptions):
             check_ratio(ratio)
         self.among(BASES, "bases")
         self.among(SUBSETS, "subsets")
+        self.among(DECODERS, "decoders")
         self.at_least(beam=1, hidden=1)
 
     @classmethod

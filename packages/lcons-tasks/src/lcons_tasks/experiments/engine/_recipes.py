@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lcons_core import InvalidInput, LearnedConstraint, Recipe
-from lcons_core.learn._examples import HowMany
-from lcons_core.learn._recipe import FEATURES
+from lcons_core import LearnedConstraint, Recipe
 from lcons_tasks.data import Sentence
 
 NEGATIVES = {"existence": "flip", "counts": "perturb"}
@@ -33,24 +31,13 @@ def once(feature: str, n: int | None = None, mark: str = "", **fields: Any) -> R
 
 
 def recipe(text: str, hidden: int = 10) -> Recipe:
-    """The recipe of a constraint such as `pos:3`, `existence:2`, `ngram:3`, `punctuation:2` or `counts`, with
-    the paper's negatives, or with every change of one label if `:all` follows.
+    """The recipe of a constraint such as `pos:3` or `existence:2`, with the paper's negatives.
 
-    >>> recipe("pos:3").name, recipe("counts").negatives, recipe("pos:2:all").many
-    ('pos-3', 'perturb', 'all')
+    >>> recipe("pos:3").name, recipe("existence:2").negatives
+    ('pos-3', 'flip')
     """
-    feature, *rest = text.split(":")
-    many: HowMany = "all" if rest[-1:] == ["all"] else 1
-    number = rest[: len(rest) - (many == "all")]
-    known = sorted(set(FEATURES) - {"tuples", "pairs", "context"})
-    longest = 0 if feature == "counts" else 1
-    if feature not in known or len(number) > longest or not all(one.isdecimal() for one in number):
-        raise InvalidInput(
-            f"expected a constraint such as `pos:3` or `pos:3:all` (one of {', '.join(known)}; counts without"
-            f" n), found {text!r}; write it in this form."
-        )
-    n = None if feature == "counts" else int(*number or (3,))
-    return once(feature, n, hidden=hidden, negatives=NEGATIVES.get(feature, "relabel"), many=many)
+    feature, _, n = text.partition(":")
+    return once(feature, int(n), hidden=hidden, negatives=NEGATIVES.get(feature, "relabel"))
 
 
 def learn(recipe: Recipe, sentences: Sequence[Sentence], seed: int) -> LearnedConstraint:

@@ -86,16 +86,6 @@ class Record:
         """The names of all rows, in order."""
         return list(dict.fromkeys(row for cell in self.cells for row in cell.rows))
 
-    @property
-    def long(self) -> list[tuple[str, str, str, float]]:
-        """The long table: (cell, row, measure, value)."""
-        return [
-            (cell.name, row, measure, value)
-            for cell in self.cells
-            for row, measures in cell.rows.items()
-            for measure, value in measures.items()
-        ]
-
     def has(self, *rows: str) -> bool:
         """Whether the first cell has all these rows."""
         return bool(self.cells) and set(rows) <= set(self.first.rows)

@@ -1,4 +1,4 @@
-"""One cell of the experiment, a split and its training data: learn, choose C, train and predict.
+"""One cell of the experiment, a split and its training data: learn, train and predict.
 
 Constraint sets are `designed`, `learned` (from combinations that at least two pairs of candidates show),
 `learned-all` (from all combinations that occur), `none`, and baselines without networks: `table` allows the
@@ -6,10 +6,6 @@ same combinations as they were seen, and `penalties` gives each combination a we
 model. The model is trained under each set; models of `designed`, `learned` and `none` predict under each of
 these three sets, the others under their own. `sentence` adds a learned global constraint to `learned`: a
 passage has some relation.
-
-For each set, C is chosen on the last fifth of the training data: the default, unless another C is clearly
-better (`engine._choice`). The model is then trained on all training data. With less training data, or with
-errors in its labels (`noise`), C is the default.
 
 Paper: Sec. 4, Table 1. Not in the paper: the baselines, the global constraint.
 """
@@ -27,7 +23,6 @@ from lcons_core import LearnedConstraint
 from lcons_decode import RelationRules
 from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
-from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.entity_relation._constraints import (
@@ -45,7 +40,6 @@ from lcons_tasks.experiments.entity_relation._measures import (
     by_label,
     counts,
     figures,
-    gains_over,
 )
 from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score, trained, vectors
 from lcons_tasks.models._relation_model import RelationModel, rules_of
@@ -74,14 +68,14 @@ SOME = row_of(LEARNED, f"{LEARNED} + {SENTENCE}")
 
 @dataclass(frozen=True)
 class Cell:
-    """A split of a corpus, the share of its training data, the values of C to choose from, and settings of
-    the training. The report shows the changes and constraints of the `first` cell. `size` is a number of
-    training sentences in place of the share (0: all), and `noise` the share of wrong labels among them."""
+    """A split of a corpus, the share of its training data, C, and settings of the training. The report shows
+    the changes and constraints of the `first` cell. `size` is a number of training sentences in place of the
+    share (0: all), and `noise` the share of wrong labels among them."""
 
     corpus: str
     split: str
     share: float = 1.0
-    grid: tuple[float, ...] = (C,)
+    C: float = C
     miss: float = MISS
     passes: int = PASSES
     first: bool = False
@@ -104,19 +98,17 @@ class Cell:
         part = f"{self.size}sentences" if self.size else f"{100 * self.share:g}percent"
         return f"split-{self.split}-{part}{f'-{100 * self.noise:g}wrong' if self.noise else ''}"
 
-    def settings(self, C: float) -> SvmSettings:
-        """The settings of the SVM for this C."""
-        return SvmSettings(C=C, passes=self.passes, tolerance=TOLERANCE)
+    @property
+    def settings(self) -> SvmSettings:
+        """The settings of the SVM."""
+        return SvmSettings(C=self.C, passes=self.passes, tolerance=TOLERANCE)
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The passages of a cell: training, the two inner parts of training, and test with its indices
-    `units`."""
+    """The passages of a cell: training, and test with its indices `units`."""
 
     train: list[Labelled]
-    inner: list[Labelled]
-    dev: list[Labelled]
     test: list[Labelled]
     units: tuple[int, ...]
 
@@ -140,12 +132,10 @@ def parts(cell: Cell) -> Parts:
     passages = loaded(cell.corpus).passages
     whole = split(loaded(cell.corpus), cell.split)
     chosen = whole.first(cell.size) if cell.size else whole.part(cell.share)
-    groups = (chosen.train, *chosen.inner, chosen.test)
-    train, inner, dev, test = ([passages[i] for i in group] for group in groups)
+    train, test = ([passages[i] for i in group] for group in (chosen.train, chosen.test))
     if cell.noise:
         train = with_noise(train, cell.noise, int(cell.split))
-        inner, dev = train[: len(inner)], train[len(inner) :]
-    return Parts(train, inner, dev, test, tuple(chosen.test))
+    return Parts(train, test, tuple(chosen.test))
 
 
 def constraints(cell: Cell, name: str, kept: Stages) -> dict[str, LearnedConstraint]:
@@ -170,31 +160,17 @@ def answers(cell: Cell, kept: Stages) -> Answers:
         "split": [hash_passages(group) for group in (own.train, own.test)],
         "share": cell.share,
         "name": cell.name,
-        "settings": [cell.grid, cell.miss, cell.passes, TOLERANCE],
+        "settings": [cell.C, cell.miss, cell.passes, TOLERANCE],
         "vectors": None if read is None else read.sha256,
     }
     return kept.keep("er", inputs, partial(_answers, cell, own, kept))
 
 
-def final_model(
-    cell: Cell, name: str, kept: Stages
-) -> tuple[RelationModel, dict[str, Any], list[dict[str, float]]]:
-    """The model that is trained under a set of constraints with the C chosen on dev, the figures of its
-    training, and the dev figures of every C."""
-    own = parts(cell)
-    allowed, penalties = rules(cell, name, kept), name == PENALTIES
-    default = cell.grid.index(C) if C in cell.grid else 0
-    chosen, found = default, []
-    if len(cell.grid) > 1:
-        for value in cell.grid:
-            settings = cell.settings(value)
-            model, _ = trained(own.inner, allowed, settings, cell.miss, kept, penalties)
-            found.append(counts(own.dev, predict(score(model, own.dev), allowed, model)))
-        chosen = choose([gains_over(one, found[default]) for one in found], default)
-    settings = cell.settings(cell.grid[chosen])
-    model, told = trained(own.train, allowed, settings, cell.miss, kept, penalties)
-    tried = [{"C": value, **figures(one)} for value, one in zip(cell.grid, found, strict=False)]
-    return model, {**told, "C": cell.grid[chosen]}, tried
+def final_model(cell: Cell, name: str, kept: Stages) -> tuple[RelationModel, dict[str, Any]]:
+    """The model that is trained under a set of constraints, and the figures of its training."""
+    allowed = rules(cell, name, kept)
+    model, figures = trained(parts(cell).train, allowed, cell.settings, cell.miss, kept, name == PENALTIES)
+    return model, {**figures, "C": cell.C}
 
 
 def _answers(cell: Cell, own: Parts, kept: Stages) -> Answers:
@@ -211,8 +187,8 @@ def _answers(cell: Cell, own: Parts, kept: Stages) -> Answers:
         if key not in scored:
             made = final_model(cell, name, kept)
             scored[key] = (*made, score(made[0], own.test))
-        model, went, tried, scores = scored[key]
-        training[name] = {**went, "tried": tried, "parameters": model.parameters}
+        model, figures_of, scores = scored[key]
+        training[name] = {**figures_of, "parameters": model.parameters}
         for other in SETS if name in SETS else (name,):
             found[row_of(name, other)] = predict(scores, allowed[other], model)
         if name == LEARNED and sentence is not None and not sentence.satisfied([("none",)]):

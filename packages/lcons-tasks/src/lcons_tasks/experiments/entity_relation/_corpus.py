@@ -1,7 +1,7 @@
 """Passages with candidates: bundled, Roth and Yih's corpus, or a file of the user in its format; and splits.
 
 Roth and Yih's corpus is used with its 1441 sentences that have relations, and Other becomes NoEnt. A seed
-draws 70% for training and 30% for test; choices use the last fifth of training as dev. Published splits have
+draws 70% for training and 30% for test. Published splits have
 names, which are read from a file `splits.json` next to the corpus: `{name: {"train": ids, "dev": ids, "test":
 ids}}`.
 
@@ -33,7 +33,7 @@ from lcons_tasks.data._passage import (
 )
 from lcons_tasks.data._roth_yih import RelationSentence
 
-TRAIN, DEV = 0.7, 0.2
+TRAIN = 0.7
 SMALLEST = 10
 NO_CANDIDATE = "O"
 # The corpus writes these tokens in another way.
@@ -77,12 +77,6 @@ class Split:
     def first(self, size: int) -> Split:
         """The split with the first passages of its training data."""
         return Split(self.train[:size], self.test)
-
-    @property
-    def inner(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The training data divided into training and dev."""
-        last = max(1, round((1 - DEV) * len(self.train)))
-        return self.train[:last], self.train[last:]
 
 
 def split(corpus: ErCorpus, which: str) -> Split:

@@ -26,10 +26,8 @@ from lcons_tasks.experiments.entity_relation._answers import (
     DESIGNED,
     LEARNED,
     LEARNED_ALL,
-    PENALTIES,
     SEEDED,
     SEEN,
-    SETS,
     SOME,
     SUPPORT,
     TABLE,
@@ -55,7 +53,6 @@ from lcons_tasks.report._document import Claim, Constraints, Curve, Document, Fi
 
 PAPER = blocks.read_paper(__file__)
 PAPERS = "conll04"
-GRID = (C,)
 SPLITS = tuple(map(str, range(1, 11)))
 CURVE, NOISE = (10, 20, 50, 100, 200), (0.02, 0.05, 0.1)
 ENTITY, RELATION = "entity f1", "relation f1"
@@ -63,16 +60,16 @@ ENTITY, RELATION = "entity f1", "relation f1"
 COMPARED = ((WITHIN, WITHOUT), (WITHIN, SEEN), (WITHIN, WEIGHED), (SOME, WITHIN))
 
 # Processor seconds per cell, per training sentence, and in addition per tried C.
-_A_CELL, _A_SENTENCE, _A_TRIAL = 4.0, 0.01, 0.005
+_A_CELL, _A_SENTENCE = 4.0, 0.015
 
 
 @dataclass(frozen=True)
 class Options(RunOptions):
     """The options of a run; the defaults are those of a quick run. `shares` and `sizes` are the shares and
     the numbers of training sentences of a learning curve, besides all of them, and `noise` the shares of
-    wrong labels in them; on seeded splits and with the default C."""
+    wrong labels in them; on seeded splits."""
 
-    needed = ("splits", "grid")
+    needed = ("splits",)
 
     corpus: str = option(
         "bundled",
@@ -84,7 +81,7 @@ class Options(RunOptions):
         ("1", "2", "3"), "--split", "Seed of a split, or the name of a published split; repeat for several."
     )
     shares: tuple[float, ...] = ()
-    grid: tuple[float, ...] = option(GRID, "-C", "C of the SVM; repeat to choose among several on dev.")
+    C: float = C
     miss: float = MISS
     passes: int = PASSES
     sizes: tuple[int, ...] = option(
@@ -93,10 +90,9 @@ class Options(RunOptions):
     noise: tuple[float, ...] = ()
 
     def check(self) -> None:
-        if not all(0 < share <= 1 for share in self.shares) or not all(C > 0 for C in self.grid):
+        if not all(0 < share <= 1 for share in self.shares) or self.C <= 0:
             raise InvalidInput(
-                "`shares` must be above 0 and at most 1, and every C above 0: got"
-                f" {self.shares} and {self.grid}."
+                f"`shares` must be above 0 and at most 1, and C above 0: got {{self.shares}} and {self.C}."
             )
         self.at_least(sizes=1, passes=1)
 
@@ -130,17 +126,13 @@ class EntityRelation(Experiment[Options, Cell]):
         """The cells to fill: first those of the tables, then those of the learning curve."""
         rest = (options.miss, options.passes)
         whole = [
-            Cell(options.corpus, name, 1.0, options.grid, *rest, first=k == 0)
+            Cell(options.corpus, name, 1.0, options.C, *rest, first=k == 0)
             for k, name in enumerate(options.splits)
         ]
-        default = (C,) if C in options.grid or len(options.grid) > 1 else options.grid
         other: list[dict[str, Any]] = [{"share": share} for share in options.shares if share < 1]
         other += [{"size": size} for size in options.sizes] + [{"noise": noise} for noise in options.noise]
         return whole + [
-            replace(cell, grid=default, first=False, **changed)
-            for changed in other
-            for cell in whole
-            if cell.seeded
+            replace(cell, first=False, **changed) for changed in other for cell in whole if cell.seeded
         ]
 
     def seconds(self, options: Options) -> float:
@@ -149,8 +141,7 @@ class EntityRelation(Experiment[Options, Cell]):
             split(corpus, name)
         sentences = len(corpus.passages)
         return _A_CELL * len(self.cells(options)) + sum(
-            (cell.size or cell.share * sentences) * (_A_SENTENCE + _A_TRIAL * len(cell.grid))
-            for cell in self.cells(options)
+            (cell.size or cell.share * sentences) * _A_SENTENCE for cell in self.cells(options)
         )
 
     def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
@@ -191,7 +182,7 @@ class EntityRelation(Experiment[Options, Cell]):
                 rows = zip(parts(cell).test, found[WITHOUT], found[WITHIN], strict=True)
                 lines = (json.dumps(_prediction(*row), ensure_ascii=False) for row in rows)
                 write_text(made / f"{cell.name}.jsonl", "".join(f"{line}\n" for line in lines))
-        model, _, _ = final_model(cells[0], LEARNED, kept)
+        model, _ = final_model(cells[0], LEARNED, kept)
         Extractor(model, constraints(cells[0], LEARNED, kept)).save(folder / "extractor")
 
     def document(self, options: Options, record: Record) -> Document:
@@ -224,7 +215,6 @@ class EntityRelation(Experiment[Options, Cell]):
             learning_curve=_curve,
             published_systems=_published,
             checked=claims,
-            tried_values=_by_C,
             certificates=_certificates,
             theorem_rows=_theorem_rows,
             files=_constraint_files,
@@ -358,25 +348,6 @@ def claims(record: Record) -> list[Claim]:
     text = "models with learned and designed constraints differ only by solver ties (here: not at all)"
     checked.append(Claim(text, same == len(cells), f"identical predictions in {same} of {len(cells)} splits"))
     return checked + blocks.check(record, PAPER["claims"])
-
-
-def _by_C(record: Record) -> Table | None:
-    """The figures of every C on dev; None if only one was tried."""
-    rows: list[list[TableCell]] = []
-    for name in (*SETS, PENALTIES):
-        chosen = record.told("training", name, "C")
-        for k, tried in enumerate(record.first.facts["training"][name]["tried"]):
-            dev = [one[k] for one in record.told("training", name, "tried")]
-            figures = [Figure(tuple(one[measure] for one in dev)) for measure in (ENTITY, RELATION)]
-            times = f"{chosen.count(tried['C'])} of {len(chosen)}"
-            rows.append([f"{name}, C = {tried['C']:g}", *figures, times])
-    gap = max(one for name in SETS for one in record.told("training", name, "gap"))
-    head = ("trained and tested with", "entity F1 (dev)", "relation F1 (dev)", "splits that chose this C")
-    note = (
-        f"The paper's C is 2^-6 = {PAPER['C']:g}. Training stops at most {gap:.2f} errors per sentence above"
-        " the least possible objective (duality gap)."
-    )
-    return blocks.table("Figures on dev sentences for each C, in percent", head, rows, note) if rows else None
 
 
 def _certificates(whole: Record, published: Mapping[str, Record]) -> Table:

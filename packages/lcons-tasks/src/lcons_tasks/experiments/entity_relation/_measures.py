@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lcons_decode.kernels._arrays import Floats, Ints
+from lcons_decode.kernels._arrays import Ints
 from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Pair
 from lcons_tasks.stats import f1
 
@@ -65,21 +65,6 @@ def figures(found: Ints) -> dict[str, float]:
         figures[f"{name} f1"] = float(f1(totals[part].sum(0)))
         figures[f"{name} macro f1"] = float(f1(totals[part]).mean())
     return figures
-
-
-def gains_over(found: Ints, default: Ints) -> Floats:
-    """(passages,): the contribution of each passage to the gain in entity and relation F1 over the default.
-
-    With F the F1 of the default, other counts have a larger F1 iff the sum of 2 right - F (predicted + gold)
-    over passages is above 0.
-    """
-    total = np.zeros(len(found))
-    for part in (PARTS["entity"], PARTS["relation"]):
-        ours, theirs = (one[:, part].sum(1) for one in (found, default))
-        right, size = ours[:, 0], ours[:, 1] + ours[:, 2]
-        level = float(f1(theirs.sum(0))) / 100
-        total += (2 * right - level * size) / max(int(theirs[:, 1:].sum()), 1)
-    return total
 
 
 def by_label(found: Ints) -> dict[str, float]:

@@ -5,6 +5,9 @@
 Not in the paper: this experiment.
 """
 
-from lcons_tasks.experiments.suite._corpus import LabelledSet, load_set, set_names
+# Names that are not in `__all__` are for the other packages of lcons.
+from lcons_tasks.experiments.suite._corpus import LabelledSet as LabelledSet
+from lcons_tasks.experiments.suite._corpus import load_set
+from lcons_tasks.experiments.suite._corpus import set_names as set_names
 
-__all__ = ["LabelledSet", "load_set", "set_names"]
+__all__ = ["load_set"]

@@ -27,8 +27,6 @@ class Cell:
     start: int
     base: str
     rows: tuple[str, ...]
-    dev: bool = False
-    seed: int = 0
 
     def __str__(self) -> str:
         return f"{self.name}, N = {self.size}, start {self.start + 1}, {self.base}"
@@ -36,14 +34,14 @@ class Cell:
     @property
     def labelled_set(self) -> LabelledSet:
         """The set that the sample is from."""
-        return load_set(self.corpus, self.name, self.dev)
+        return load_set(self.corpus, self.name)
 
 
 def answers(cell: Cell, kept: Stages) -> Record:
     """The record of a cell."""
     found = cell.labelled_set
     labelled, texts = found.sample(cell.size, cell.start)
-    given = Given(labelled, texts, tuple(one.words for one in found.test), cell.base, cell.seed)
+    given = Given(labelled, texts, tuple(one.words for one in found.test), cell.base)
     gold = [one.labels for one in found.test]
     counts, facts = {}, {}
     for row in cell.rows:

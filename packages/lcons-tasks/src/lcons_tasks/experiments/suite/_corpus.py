@@ -6,13 +6,10 @@
 | suite | each folder suite/NAME of a data folder, CoNLL-2000, Cora and AnyStyle, those that are found |
 | a folder | each folder NAME in it |
 
-A folder NAME has train.conll, test.conll and perhaps dev.conll: a word and its label per line. The pool is
+A folder NAME has train.conll and test.conll: a word and its label per line. The pool is
 train.conll; of CoNLL-2000 it is the first 4,000 training sentences. References have no parts: they are
 shuffled with seed 0, the first 30% (at most 400) are for testing, the others are the pool, and their fields
 are IOB2 spans. At most 1,000 sentences are for testing.
-
-With `dev`, test sentences are never read: the sentences of dev.conll take their place or, where there is no
-such file, the last quarter of the pool, which then has only the other three.
 
 A sample of N sentences starts at a place in the pool, and wraps round: N labelled sentences, and the next
 3,000 as unlabelled text. The first of three samples starts at 0, the others 300 and 600 sentences later if
@@ -126,7 +123,7 @@ def _folders(corpus: str) -> dict[str, Path]:
 
 
 @lru_cache(maxsize=16)
-def load_set(corpus: str, name: str, dev: bool = False) -> LabelledSet:
+def load_set(corpus: str, name: str) -> LabelledSet:
     """The set of that name."""
     if name not in set_names(corpus):
         raise InvalidInput(
@@ -135,47 +132,33 @@ def load_set(corpus: str, name: str, dev: bool = False) -> LabelledSet:
         )
     folders = {} if corpus == BUNDLED else _folders(corpus)
     if name in folders:
-        return _of_files(name, {part: folders[name] / f"{part}.conll" for part in PARTS}, WORD_LABEL, dev)
+        return _of_files(name, {part: folders[name] / f"{part}.conll" for part in PARTS})
     if name == CHUNKING:
         paths = {part: bundled("chunking", f"{part}.txt") for part in PARTS}
-        return _of_files(name, paths, WORD_LABEL, dev)
+        return _of_files(name, paths)
     if name == CONLL2000:
         train, test = require(name)
-        return _of_files(name, {"train": train, "test": test}, WORD_LABEL, dev, CONLL2000_POOL)
-    return _of_references(name, dev)
+        return _of_files(name, {"train": train, "test": test}, CONLL2000_POOL)
+    return _of_references(name)
 
 
-PARTS = ("train", "dev", "test")
+PARTS = ("train", "test")
 
 
-def _of_files(
-    name: str, paths: dict[str, Path], columns: Columns, dev: bool, most: int | None = None
-) -> LabelledSet:
-    pool = _read(paths["train"], columns)[:most]
-    if not dev:
-        return LabelledSet(name, pool, _read(paths["test"], columns)[:MOST_TESTED])
-    if "dev" in paths and paths["dev"].is_file():
-        return LabelledSet(name, pool, _read(paths["dev"], columns)[:MOST_TESTED])
-    return _held_out(name, pool)
+def _of_files(name: str, paths: dict[str, Path], most: int | None = None) -> LabelledSet:
+    return LabelledSet(name, _read(paths["train"])[:most], _read(paths["test"])[:MOST_TESTED])
 
 
-def _of_references(name: str, dev: bool) -> LabelledSet:
+def _of_references(name: str) -> LabelledSet:
     _, found = read_labelled(BUNDLED if name == CITATION else name)
     order = np.random.default_rng(0).permutation(len(found)).tolist()
     sentences = _sentences((found[i][0], runs_as_iob2(found[i][1])) for i in order)
     tested = min(MOST_TESTED_REFERENCES, round(TESTED_REFERENCES * len(sentences)))
-    pool = sentences[tested:]
-    return _held_out(name, pool) if dev else LabelledSet(name, pool, sentences[:tested])
+    return LabelledSet(name, sentences[tested:], sentences[:tested])
 
 
-def _held_out(name: str, pool: Sequence[Sentence]) -> LabelledSet:
-    """The set whose test sentences are the last quarter of the pool."""
-    kept = len(pool) - len(pool) // 4
-    return LabelledSet(name, tuple(pool[:kept]), tuple(pool[kept:][:MOST_TESTED]))
-
-
-def _read(path: Path, columns: Columns) -> tuple[Sentence, ...]:
-    return _sentences((one.words, one.labels) for one in read_columns(path, columns))
+def _read(path: Path) -> tuple[Sentence, ...]:
+    return _sentences((one.words, one.labels) for one in read_columns(path, WORD_LABEL))
 
 
 def _sentences(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> tuple[Sentence, ...]:

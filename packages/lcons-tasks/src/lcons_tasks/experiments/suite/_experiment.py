@@ -61,14 +61,12 @@ class Options(RunOptions):
     rows: tuple[str, ...] = option(
         MAIN, "--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several."
     )
-    dev: bool = False
-    seed: int = 0
     lean: bool = False
 
     def check(self) -> None:
         self.among(BASES, "bases")
         self.among(ROWS, "rows")
-        self.at_least(sizes=2, starts=1, seed=0)
+        self.at_least(sizes=2, starts=1)
         # Every table compares with these.
         object.__setattr__(self, "rows", tuple(row for row in ROWS if row in (*MAIN, *self.rows)))
 
@@ -86,8 +84,8 @@ class Options(RunOptions):
 class Suite(Experiment[Options, Cell]):
     """Measure what `fit` gains on many sets, from few labelled sentences and unlabelled text.
 
-    Uses every set in the folder `suite` of the data folder, each a folder with train.conll, test.conll and
-    perhaps dev.conll, and CoNLL-2000, Cora and AnyStyle; without it, two small corpora that come with lcons.
+    Uses every set in the folder `suite` of the data folder, each a folder with train.conll and
+    test.conll, and CoNLL-2000, Cora and AnyStyle; without it, two small corpora that come with lcons.
     Each row of each sample is kept: a stopped run continues where it stopped, with the same result.
 
     \b
@@ -102,12 +100,12 @@ class Suite(Experiment[Options, Cell]):
     def cells(self, options: Options) -> list[Cell]:
         """The cells to fill; a set has no cells of sizes that leave nothing in its pool."""
         return [
-            Cell(options.corpus, name, size, start, base, options.rows, options.dev, options.seed)
+            Cell(options.corpus, name, size, start, base, options.rows)
             for base in options.bases
             for name in options.sets or set_names(options.corpus)
             for size in options.sizes
             for start in range(options.starts)
-            if size < len(load_set(options.corpus, name, options.dev).pool)
+            if size < len(load_set(options.corpus, name).pool)
             and not (options.lean and base == BILSTM and size not in _bilstm_sizes(options))
         ]
 
@@ -120,7 +118,7 @@ class Suite(Experiment[Options, Cell]):
 
     def fill(self, cell: Cell, kept: Stages) -> Record:
         record = answers(cell, kept)
-        about = {"name": cell.corpus, "part": "dev" if cell.dev else "test"}
+        about = {"name": cell.corpus, "part": "test"}
         return Record(record.cells, {"corpus": about})
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:

@@ -52,14 +52,12 @@ Texts = Sequence[tuple[str, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What every row has: labelled sentences, unlabelled text, the words to label, a kind of base and a
-    seed."""
+    """What every row has: labelled sentences, unlabelled text, the words to label, and a kind of base."""
 
     labelled: tuple[Sentence, ...]
     texts: Texts
     words: Texts
     base: str
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +76,6 @@ def answer(row: str, given: Given, kept: Stages) -> Answer:
         "texts": _hash(given.texts),
         "words": _hash(given.words),
         "base": given.base,
-        "seed": given.seed,
     }
 
     return kept.keep("suite", inputs, partial(_answer, row, given))
@@ -88,17 +85,17 @@ def _answer(row: str, given: Given) -> Answer:
     return Answer(_OWN[row](given), {}) if row in _OWN else _fitted(row, given)
 
 
-def settings_of(row: str, base: str, seed: int) -> FitSettings:
+def settings_of(row: str, base: str) -> FitSettings:
     """The settings of a row that `fit` makes."""
     if row == TUNED:
-        return FitSettings(base, parts=TUNED_PARTS, seed=seed)
+        return FitSettings(base, parts=TUNED_PARTS)
     if row == ALL:
-        return FitSettings(base, seed=seed)
-    return replace(FitSettings.plain(base, seed), parts=(row,))
+        return FitSettings(base)
+    return replace(FitSettings.plain(base), parts=(row,))
 
 
 def _fitted(row: str, given: Given) -> Answer:
-    found = fit(given.labelled, given.texts, settings_of(row, given.base, given.seed))
+    found = fit(given.labelled, given.texts, settings_of(row, given.base))
     facts = {
         "jackknife": {"base": found.base, "fitted": found.figure},
         "chosen": dict(found.chosen),
@@ -109,9 +106,9 @@ def _fitted(row: str, given: Given) -> Answer:
 
 def _trained(given: Given, more: Sequence[Sentence] = ()) -> tuple[Base, Tagger]:
     """The plain base model, as `fit` trains it, of the labelled sentences and more."""
-    settings = FitSettings.plain(given.base, given.seed)
+    settings = FitSettings.plain(given.base)
     sentences = (*given.labelled, *more)
-    base = make_base(given.base, sentences, given.texts, None, settings.iterations, given.seed)
+    base = make_base(given.base, sentences, given.texts, None, settings.iterations, settings.seed)
     return base, base.train(range(len(sentences)), settings.penalties[0])
 
 
@@ -128,7 +125,7 @@ def _plain(given: Given) -> Labels:
 
 
 def _constrained(given: Given) -> Labels:
-    recipe = Recipe(evidence="auto", hidden="doubled", seed=given.seed)
+    recipe = Recipe(evidence="auto", hidden="doubled")
     rule = Hard(recipe.learn([sentence.instance for sentence in given.labelled]), "learned")
     batch = _scores(_trained(given)[1], given.words)
     ids, _, _ = constrained_ids(batch, ChainConstraints.of([rule], batch.labels), None)

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LconsError
+from lcons_core import LconsError
 from lcons_core._arithmetic import frozen
 from lcons_core._types import Floats
 from lcons_decode import Status
@@ -50,21 +50,6 @@ class ProgramFamily:
     slack: float = 0.45
     scale: int = 16
     largest_cost: int = 1000
-
-    def __post_init__(self) -> None:
-        if min(self.variables, self.constraints, self.scale, self.largest_cost) < 1:
-            raise InvalidInput(
-                "`variables`, `constraints`, `scale` and `largest_cost` must be at least 1: got"
-                f" {self.variables}, {self.constraints}, {self.scale} and {self.largest_cost}."
-            )
-        if not 1 <= self.training < self.programs:
-            raise InvalidInput(
-                f"`training` must be from 1 to `programs` - 1: got {self.training} of {self.programs}."
-            )
-        if not (self.strictness >= 0 and self.slack >= 0):
-            raise InvalidInput(
-                f"`strictness` and `slack` must be at least 0: got {self.strictness} and {self.slack}."
-            )
 
     def to_dict(self) -> dict[str, Any]:
         """The recipe as plain data."""

@@ -18,8 +18,6 @@ programs; rows past K = 12 are sampled, not listed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from lcons_core import RectifierNetwork, to_inequalities
@@ -32,7 +30,6 @@ UNCONSTRAINED, CHEAPEST = "no constraints", "the cheapest training optimum"
 BITS = "bitwise"
 MOST_LISTED = 12
 SAMPLED_ROWS = 4096
-DRAWN, MOST_CHANGED = 4000, 0.3
 
 
 def baselines(programs: ProgramSet) -> dict[str, tuple[dict[str, float], Floats]]:
@@ -86,30 +83,3 @@ def network_figures(network: RectifierNetwork, programs: ProgramSet) -> tuple[di
         "infeasible": float(len(found.infeasible)),
     }
     return figures, found
-
-
-def recovery(network: Network, programs: ProgramSet, seed: int = 0) -> dict[str, float]:
-    """Learned constraints compared with the hidden ones: how often both have the same verdict on points near
-    the planted one; and the cosine of each hidden row with its most similar row of Theorem 1, on average."""
-    random = np.random.default_rng(seed)
-    share = random.uniform(0.0, MOST_CHANGED, (DRAWN, 1))
-    changed = random.random((DRAWN, len(programs.planted))) < share
-    points = np.where(changed, 1.0 - programs.planted, programs.planted)
-    feasible, allowed = programs.feasible(points), network.accepts(points)
-    figures = {
-        "agree": _percent(feasible == allowed),
-        "feasible points allowed": _percent(allowed[feasible]),
-        "infeasible points forbidden": _percent(~allowed[~feasible]),
-    }
-    if network.K <= MOST_LISTED:
-        similar = _unit(programs.A) @ _unit(to_inequalities(network).coefficients).T
-        figures["cosine"] = float(similar.max(1).mean())
-    return figures
-
-
-def _unit(rows: Floats) -> Floats:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
-
-
-def _percent(verdicts: Any) -> float:
-    return 100.0 * float(np.mean(verdicts)) if len(verdicts) else 100.0

@@ -62,12 +62,6 @@ class Examples:
     positives: Floats
     negatives: Floats
 
-    def joined(self, more: Floats) -> Examples:
-        """The examples with more negatives, each once, in order of appearance."""
-        points = np.concatenate([self.negatives, more])
-        _, first = np.unique(points, axis=0, return_index=True)
-        return Examples(self.positives, points[np.sort(first)])
-
     def accuracy(self, network: Any) -> dict[str, float]:
         """The percentage of correctly classified examples: over all, the mean over both labels, of positives
         and of negatives."""
