@@ -8,7 +8,7 @@ from chain_strategies import dense_best
 from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramContext, NgramLabels
 from lcons_decode import ChainScores, Hard, Soft, Status, beam_search, constrained_viterbi, viterbi
-from lcons_decode.chains._local import MOST_PAIRED
+from lcons_decode.chains._contributions import MOST_PAIRED
 
 PROBLEMS = 25
 
@@ -75,7 +75,7 @@ def test_label_sets_of_several_words(L, n):
 @pytest.mark.parametrize("weight", [0.5, 2.0, 8.0])
 def test_soft_pairs_of_many_labels(monkeypatch, weight, most):
     """Without bounds of pairs, the labels after a label are tried in the order of what they can reach."""
-    monkeypatch.setattr("lcons_decode.chains._local.MOST_PAIRED", most)
+    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_PAIRED", most)
     rng = np.random.default_rng(int(8 * weight))
     labels = [f"l{i}" for i in range(30)]
     rule = Soft(drawn_rule(rng, labels, 2, 6, 8, 4), weight)
@@ -90,7 +90,7 @@ def test_soft_pairs_of_many_labels(monkeypatch, weight, most):
 @pytest.mark.parametrize("T", [1, 2, 3, 8])
 def test_soft_windows_of_four_labels(monkeypatch, T, most):
     """Windows begin before the sentence: the bound of a prefix has the score of its first label."""
-    monkeypatch.setattr("lcons_decode.chains._local.MOST_PAIRED", most)
+    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_PAIRED", most)
     rng = np.random.default_rng(T)
     rule = Soft(drawn_rule(rng, "abc", 4, 6, 8, 4), 2.0)
     for _ in range(20):

@@ -18,10 +18,12 @@ from lcons_core.features import NgramContext
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, broken_parts, judged_margins
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, X, Xs, columns_of
-from lcons_decode.chains._local import CompiledLocal, Steps, compile_local, last_label_tops
+from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
 from lcons_decode.chains._ngrams import costs
+from lcons_decode.chains._row_store import last_label_tops
 from lcons_decode.kernels._arrays import (
     LANES,
+    Bits,
     Floats,
     Groups,
     Ints,
@@ -81,25 +83,24 @@ class ChainConstraints:
     def kept_bytes(self) -> int:
         """The approximate size of the cache; unusual text may have as many kinds as there are n-grams."""
         # Rows of several constraints are stored a second time, joined.
-        return sum(2 * local.known.nbytes for local in self.hard + self.soft)
+        return sum(2 * local.store.nbytes for local in self.hard + self.soft)
 
-    def groups(self) -> Groups:
-        """The allowed n-grams of all hard constraints, row after row; joined anew only if rows were added."""
-        joined: Groups = self._joined(
-            "hard", self.hard, lambda: Groups.joined([local.known.groups for local in self.hard])
-        )
-        return joined
+    def groups(self) -> tuple[Groups, Bits]:
+        """The allowed n-grams of all hard constraints, row after row, and their pairs (`kernels.Lists`);
+        joined anew only if rows were added."""
+        found: tuple[Groups, Bits] = self._joined("groups", self.hard, lambda: _joined_groups(self.hard))
+        return found
 
     def activations(self) -> tuple[Floats, Singles]:
         """(contexts, tops) of all soft constraints, row after row (`kernels.Units`)."""
-        joined: tuple[Floats, Singles] = self._joined("soft", self.soft, lambda: _joined_units(self.soft))
-        return joined
+        found: tuple[Floats, Singles] = self._joined("units", self.soft, lambda: _joined_units(self.soft))
+        return found
 
-    def _joined(self, kind: str, locals_: Sequence[CompiledLocal], join: Callable[[], Any]) -> Any:
-        sizes = [len(local.known) for local in locals_]
-        if self._cache.get(kind, (None,))[0] != sizes:
-            self._cache[kind] = (sizes, join())
-        return self._cache[kind][1]
+    def _joined(self, name: str, locals_: Sequence[CompiledLocal], join: Callable[[], Any]) -> Any:
+        sizes = tuple(len(local.store.index) for local in locals_)
+        if self._cache.get(name, (None,))[0] != sizes:
+            self._cache[name] = (sizes, join())
+        return self._cache[name][1]
 
     def violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard constraints that a labelling breaks, by name and position."""
@@ -130,18 +131,34 @@ class ChainConstraints:
         return _penalty(self.named.global_soft, y, x)
 
 
+def _joined_groups(hard: Sequence[CompiledLocal]) -> tuple[Groups, Bits]:
+    if len(hard) == 1:
+        return hard[0].store.groups, hard[0].store.pairs
+    groups = Groups.joined([local.store.groups for local in hard] or [Groups.empty()])
+    stores = [local.store.pairs for local in hard if len(local.store.pairs)]
+    shape = [max([0, *(own.shape[i] for own in stores)]) for i in (1, 2)]
+    pairs = np.zeros((sum(map(len, stores)), *shape), dtype=np.uint64)
+    row = 0
+    for own in stores:
+        pairs[row : row + len(own), : own.shape[1]] = own
+        row += len(own)
+    return groups, pairs
+
+
 def _joined_units(soft: Sequence[CompiledLocal]) -> tuple[Floats, Singles]:
     size = sum(local.table.shape[2] for local in soft)
-    contexts = np.zeros((sum(len(local.known) for local in soft), size))
+    if len(soft) == 1:
+        store = soft[0].store
+        return store.contexts.reshape(-1, size), store.tops
+    contexts = np.zeros((sum(len(local.store.index) for local in soft), size))
     row = first = 0
     for local in soft:
-        added = local.known.contexts
-        width = local.table.shape[2]
-        contexts[row : row + len(added), first : first + width] = added.reshape(-1, width)
-        row, first = row + len(added), first + width
-    tops = [local.known.tops for local in soft if len(local.known)]
-    if any(bounds.shape[1] == 1 for bounds in tops):
-        tops = [last_label_tops(bounds) for bounds in tops]
+        own = local.store.contexts.reshape(-1, local.table.shape[2])
+        contexts[row : row + len(own), first : first + own.shape[1]] = own
+        row, first = row + len(own), first + own.shape[1]
+    tops = [local.store.tops for local in soft if len(local.store.tops)]
+    if any(own.shape[1] == 1 for own in tops):
+        tops = [last_label_tops(own) for own in tops]
     return contexts, np.concatenate(tops) if tops else np.zeros((0, 1, LANES), dtype=np.float32)
 
 
@@ -211,36 +228,47 @@ def packed_columns(offsets: Ints, constraints: ChainConstraints, xs: Xs) -> dict
     return columns
 
 
-def _rows(locals_: Sequence[CompiledLocal], columns: Mapping[str, CodedColumn], steps: Steps) -> Ints:
-    """(C, steps) the row of each constraint at each step, as rows of all constraints, one after another."""
-    rows = [local.rows_at(steps, columns) for local in locals_]
-    first = 0
-    for own, local in zip(rows, locals_, strict=True):
-        own[own >= 0] += first
-        first += len(local.known)
-    return np.array(rows, dtype=np.int64).reshape(len(rows), len(steps.positions))
-
-
 def _lists(constraints: ChainConstraints, columns: Mapping[str, CodedColumn], steps: Steps) -> Lists:
-    V = len(constraints.labels) + 1
-    rows = _rows(constraints.hard, columns, steps)
-    sizes = np.array([local.n for local in constraints.hard], dtype=np.int64)
-    return Lists(constraints.m, V, sizes, V**sizes, rows, constraints.groups())
+    m, V, hard = constraints.m, len(constraints.labels) + 1, constraints.hard
+    rows = np.full((len(hard), len(steps.positions)), -1, dtype=np.int64)
+    for c, local in enumerate(hard):
+        rows[c] = local.rows_at(steps, columns)
+    groups, pairs = constraints.groups()
+    first = 0
+    for own, local in zip(rows, hard, strict=True):
+        if first:
+            own[own >= 0] += first
+        first += len(local.store.index)
+    longest = [own for own, local in zip(rows, hard, strict=True) if local.n == m + 1]
+    driver = longest[0] if longest else np.full(rows.shape[1], -1, dtype=np.int64)
+    if len(longest) > 1:
+        # The constraint with the shortest list is the driver; index -1 reads the 0 at the end of `known`.
+        known = np.append(np.diff(groups.firsts[groups.rows]), 0)
+        driver = driver.copy()
+        for own in longest[1:]:
+            shorter = (own >= 0) & ((driver < 0) | (known[own] < known[driver]))
+            driver[shorter] = own[shorter]
+    sizes = np.array([local.n for local in hard], dtype=np.int64)
+    return Lists(m, V, sizes, V**sizes, rows, driver, groups, pairs)
 
 
 def _units(
     constraints: ChainConstraints, columns: Mapping[str, CodedColumn], steps: Steps, batch: ChainBatch
 ) -> Units:
     m, V, soft = constraints.m, len(constraints.labels) + 1, constraints.soft
-    rows = _rows(soft, columns, steps)
-    table = np.zeros((m + 1, V, sum(local.table.shape[2] for local in soft)))
-    first = 0
+    rows = np.full((len(soft), len(steps.positions)), -1, dtype=np.int64)
+    size = sum(local.table.shape[2] for local in soft)
+    table = np.zeros((m + 1, V, size))
+    first = first_row = 0
     ends, owners = [], []
     for c, local in enumerate(soft):
+        rows[c] = local.rows_at(steps, columns)
+        if first_row:
+            rows[c, rows[c] >= 0] += first_row
         table[m + 1 - local.n :, :, first : first + local.table.shape[2]] = local.table
         ends += [first + int(end) for end in local.ends]
         owners += [c] * len(local.ends)
-        first += local.table.shape[2]
+        first, first_row = first + local.table.shape[2], first_row + len(local.store.index)
     contexts, tops = constraints.activations()
     return Units(
         rows,
@@ -251,7 +279,7 @@ def _units(
         np.array([use.rate for use in constraints.named.soft], dtype=np.float64),
         np.array([use.hinge for use in constraints.named.soft], dtype=np.bool_),
         tops,
-        _onward(batch),
+        _onward(batch) if soft else np.zeros((0, 0)),
     )
 
 

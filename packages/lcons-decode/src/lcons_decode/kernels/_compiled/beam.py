@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from lcons_decode.kernels._compiled.jit import kernel
-from lcons_decode.kernels._compiled.lists import count_broken, locate, outside
+from lcons_decode.kernels._compiled.lists import allows, count_broken, locate
 from lcons_decode.kernels._compiled.penalties import add_contexts, find_margins, total_cost
+
+ALL = 2**62  # broken windows are counted to the end
 
 
 @kernel
@@ -86,7 +88,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
                     find_margins(base, table, m, label, present, ends, owners, margins)
                     value += total_cost(margins, weights, units.hinges)
                 candidates[p * labels + k] = value
-                satisfies[p * labels + k] = outside(label, groups.labels, firsts, lasts) == 0
+                satisfies[p * labels + k] = allows(label, groups.labels, firsts, lasts)
         for at in range(size * labels):
             some |= satisfies[at] and candidates[at] > -np.inf
             if t == T and rerank:
@@ -128,4 +130,4 @@ def beam_many(chain, lists, units, m, width, rerank, first, last, beams, scores,
                 chain.emission[a:b], chain, a + i, lists, units, m, width, rerank, beams[:, a:b], scores[i]
             )
             for q in range(sizes[i]):
-                counts[i, q] = count_broken(beams[q, a:b], a + i, lists)
+                counts[i, q] = count_broken(beams[q, a:b], a + i, lists, ALL)

@@ -98,9 +98,9 @@ def kernel(function: Any) -> Any:
 
 
 def inlined(function: Any) -> Any:
-    """A compiled function that makes no arrays and is copied into its callers. References to its arrays are
-    not counted, because that would take longer than most of what it does; the callers are cached."""
-    return numba.njit(nogil=True, fastmath={"nnan", "nsz"}, forceinline=True, _nrt=False)(function)
+    """A small compiled function that is copied into its callers, because a call would count the references
+    to each of its arrays; the callers are cached."""
+    return numba.njit(nogil=True, fastmath={"nnan", "nsz"}, forceinline=True)(function)
 
 
 def _lowest(context: Any, bits: Any) -> Any:

@@ -39,10 +39,10 @@ def part_totals(partial, rest, columns, ends, totals, worst):
 def accepted_labels(totals, low, high, bits):
     """bits: the labels low .. high - 1 whose total is at most 1."""
     for w in range(bits.shape[0]):
-        word = np.uint64(0)
+        found = np.uint64(0)
         for v in range(max(low, WORD * w), min(high, WORD * (w + 1))):
-            word |= np.uint64(totals[v] <= 1.0) << np.uint64(v - WORD * w)
-        bits[w] = word
+            found |= np.uint64(totals[v] <= 1.0) << np.uint64(v - WORD * w)
+        bits[w] = found
 
 
 @kernel
@@ -68,14 +68,14 @@ def allowed_codes(activations, pads, table, ends, first, last):
             pads[end, 0] == pads[begin, 0] and pads[end, 1] == pads[begin, 1]
         ):
             end += 1
-        block = np.empty((U, (end - begin + LANES - 1) // LANES * LANES))
+        own = np.empty((U, (end - begin + LANES - 1) // LANES * LANES))
         for u in range(U):
             least[u] = activations[begin, u]
-            for b in range(block.shape[1]):
-                block[u, b] = activations[min(begin + b, end - 1), u]
-                least[u] = min(least[u], block[u, b])
-        grams = search(least, pads[begin], columns, table, ends)
-        sizes, some_states, some_firsts, some_labels = split(grams, block, table, ends)
+            for b in range(own.shape[1]):
+                own[u, b] = activations[min(begin + b, end - 1), u]
+                least[u] = min(least[u], own[u, b])
+        found = search(least, pads[begin], columns, table, ends)
+        sizes, some_states, some_firsts, some_labels = split(found, own, table, ends)
         for b in range(end - begin):
             more_groups, more = sizes[b, 0], sizes[b, 1]
             while groups + more_groups >= firsts.shape[0]:
@@ -181,34 +181,54 @@ def search(least, pad, columns, table, ends):
 
 
 @kernel
-def split(grams, block, table, ends):
-    """(sizes, states, firsts, labels): those of the n-grams `grams` that each of the windows with the
-    activations block (U, B) accepts, in rows; sizes (B, 2): how many states and how many n-grams."""
-    states, firsts, labels, sums = grams
-    last, B = table.shape[0] - 1, block.shape[1]
-    split_states, split_firsts = np.empty((B, len(states)), np.int32), np.empty((B, len(states)), np.int64)
-    split_labels = np.empty((B, len(labels)), np.int16)
+def split(found, own, table, ends):
+    """(sizes, states, firsts, labels): those of the n-grams `found` that each of the windows with the
+    activations own (U, B) accepts, in rows; sizes (B, 2): how many states and how many n-grams."""
+    states, firsts, labels, sums = found
+    last, B = table.shape[0] - 1, own.shape[1]
+    own_states, own_firsts = np.empty((B, len(states)), np.int32), np.empty((B, len(states)), np.int64)
+    own_labels = np.empty((B, len(labels)), np.int16)
     sizes, begins = np.zeros((B, 2), np.int64), np.zeros(B, np.int64)
     totals, worst, accepting = np.empty(B), np.empty(B), np.empty(1, np.uint64)
     for g in range(len(states)):
         some = np.uint64(0)
         for k in range(firsts[g], firsts[g + 1]):
-            part_totals(sums[g], table[last, labels[k]], block, ends, totals, worst)
+            part_totals(sums[g], table[last, labels[k]], own, ends, totals, worst)
             accepted_labels(worst, 0, B, accepting)
             bits = accepting[0]
             some |= bits
             while bits != 0:
                 b = lowest(bits)
                 bits &= bits - ONE
-                split_labels[b, sizes[b, 1]] = labels[k]
+                own_labels[b, sizes[b, 1]] = labels[k]
                 sizes[b, 1] += 1
         while some != 0:
             b = lowest(some)
             some &= some - ONE
-            split_states[b, sizes[b, 0]], split_firsts[b, sizes[b, 0]] = states[g], begins[b]
+            own_states[b, sizes[b, 0]], own_firsts[b, sizes[b, 0]] = states[g], begins[b]
             sizes[b, 0] += 1
             begins[b] = sizes[b, 1]
-    return sizes, split_states, split_firsts, split_labels
+    return sizes, own_states, own_firsts, own_labels
+
+
+@kernel
+def pair_masks(rows, states, firsts, labels, n, V):
+    """(R, max(n - 1, 1), words): the pairs of neighbours in the n-grams of each row (`Lists.pairs`)."""
+    words = (V * V + WORD - 1) // WORD
+    masks = np.zeros((rows.shape[0] - 1, max(n - 1, 1), words), dtype=np.uint64)
+    for row in range(rows.shape[0] - 1):
+        for g in range(rows[row], rows[row + 1]):
+            state = np.int64(states[g])
+            first, last = (0, V) if n == 1 else (state % V, state % V + 1)
+            for k in range(firsts[g], firsts[g + 1]):
+                for before in range(first, last):
+                    code = before * V + labels[k]
+                    masks[row, 0, code // WORD] |= np.uint64(1) << np.uint64(code % WORD)
+            for d in range(1, n - 1):
+                code = state % (V * V)
+                masks[row, d, code // WORD] |= np.uint64(1) << np.uint64(code % WORD)
+                state //= V
+    return masks
 
 
 @inlined
@@ -259,23 +279,38 @@ def locate(state, step, rows, moduli, V, groups, firsts, lasts):
 
 
 @inlined
-def outside(label, labels, firsts, lasts):
-    """How many ranges of `locate` do not contain a label."""
-    count = 0
+def allows(label, labels, firsts, lasts):
+    """Whether all ranges of `locate` contain a label."""
     for c in range(firsts.shape[0]):
         if firsts[c] >= 0:
             k = find(labels, firsts[c], lasts[c], label)
-            count += k == lasts[c] or labels[k] != label
-    return count
+            if k == lasts[c] or labels[k] != label:
+                return False
+    return True
 
 
 @kernel
-def count_broken(y, step, lists):
-    """How many (position, hard constraint) pairs a labelling breaks."""
-    V, S, total = lists.V, lists.V**lists.m, 0
-    state = S - 1
-    for t in range(y.shape[0] + 1):
-        gram = state * V + (y[t] if t < y.shape[0] else V - 1)
-        total += broken(gram, step + t, lists)
-        state = gram % S
+def count_broken(y, step, lists, most):
+    """How many (position, hard constraint) pairs a labelling breaks; counting ends at `most`."""
+    V, S, T = lists.V, lists.V**lists.m, y.shape[0]
+    all_rows, moduli, groups = lists.rows, lists.moduli, lists.groups
+    rows, states, firsts, labels = groups.rows, groups.states, groups.firsts, groups.labels
+    total = 0
+    for c in range(all_rows.shape[0]):
+        state = S - 1
+        for t in range(T + 1):
+            label = y[t] if t < T else V - 1
+            row = all_rows[c, step + t]
+            if row >= 0:
+                wanted = state % (moduli[c] // V)
+                at = find(states, rows[row], rows[row + 1], wanted)
+                allowed = at < rows[row + 1] and states[at] == wanted
+                if allowed:
+                    k = find(labels, firsts[at], firsts[at + 1], label)
+                    allowed = k < firsts[at + 1] and labels[k] == label
+                if not allowed:
+                    total += 1
+                    if total == most:
+                        return total
+            state = (state * V + label) % S
     return total

@@ -1,4 +1,4 @@
-"""The penalties of soft constraints on windows, whose activations are sums of contributions, and bounds.
+"""The penalties of soft constraints on windows, whose activations are sums of contributions.
 
 a = contexts + sum_i table[i, v_i]        margin = min over parts of 1 - sum of max(a, 0)
 penalty = sum over constraints of weight * cost(margin)
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcons_decode.kernels._arrays import LANES
 from lcons_decode.kernels._compiled.jit import inlined, kernel
-from lcons_decode.kernels._compiled.lists import part_totals
 
 ROUNDING = 1e-12  # relative, of bounds
 
@@ -53,16 +51,16 @@ def find_margins(base, table, place, label, present, ends, owners, margins):
     begin = 0
     for p in range(ends.shape[0]):
         # Four units at a time, in the order of `part_total`; parts are filled up to a multiple of four.
-        total = 0.0
+        own = 0.0
         for u in range(begin, ends[p], 4):
             a = max(base[u] + table[place, label, u], 0.0)
             b = max(base[u + 1] + table[place, label, u + 1], 0.0)
             c = max(base[u + 2] + table[place, label, u + 2], 0.0)
             d = max(base[u + 3] + table[place, label, u + 3], 0.0)
-            total += (a + b) + (c + d)
+            own += (a + b) + (c + d)
         begin = ends[p]
         if present[owners[p]]:
-            margins[owners[p]] = min(margins[owners[p]], 1.0 - total)
+            margins[owners[p]] = min(margins[owners[p]], 1.0 - own)
 
 
 @inlined
@@ -118,46 +116,3 @@ def total_penalty(y, step, units):
         find_margins(base, table, places - 1, label, present, ends, owners, margins)
         total += total_cost(margins, weights, units.hinges)
     return total
-
-
-@kernel
-def least_totals(activations, pads, table, ends, pairs, first, last):
-    """(last - first, V or 1, V): for windows first .. last - 1, the last label but one (if `pairs`) and the
-    last label, at most what the largest part adds up to, whatever the older labels are.
-
-    The label before these two, or before the last one, is tried in turn; of even older labels, each unit has
-    the least that one adds. Sums are in the order of `find_margins`, so rounding cannot make them larger.
-    """
-    n, V, U = table.shape
-    L = V - 1
-    P = (V + LANES - 1) // LANES * LANES
-    columns = np.zeros((U, P))
-    for v in range(V):
-        for u in range(U):
-            columns[u, v] = table[n - 1, v, u]
-    lows = np.empty((n, U))
-    for i in range(n):
-        for u in range(U):
-            lows[i, u] = table[i, :L, u].min() if L else table[i, L, u]
-    tried = n - 2 - pairs  # the place whose labels are tried
-    least = np.empty((last - first, V if pairs else 1, V))
-    newer, base, none = np.empty(U), np.empty(U), np.zeros(U)
-    worst, totals, best = np.empty(P), np.empty(P), np.empty(P)
-    for w in range(first, last):
-        for b in range(least.shape[1]):
-            newer[:] = activations[w]
-            if pairs and n > 1:
-                newer += table[n - 2, b]
-            best[:] = np.inf
-            low, high = (L, V) if tried < pads[w, 0] else (0, L)
-            for a in range(low if tried >= 0 else 0, high if tried >= 0 else 1):
-                base[:] = newer
-                if tried >= 0:
-                    base += table[tried, a]
-                for i in range(tried - 1, -1, -1):
-                    base += table[i, L] if i < pads[w, 0] else lows[i]
-                part_totals(base, none, columns, ends, totals, worst)
-                for c in range(P):
-                    best[c] = min(best[c], worst[c])
-            least[w - first, b] = best[:V]
-    return least

@@ -1,5 +1,5 @@
-"""Local constraints, prepared for the dynamic programs: what each label adds to a window, the n-grams that a
-window allows, and bounds on its penalty.
+"""Local constraints, prepared for the dynamic programs: tables of contributions, lists of allowed n-grams and
+bounds.
 
 The activations of a window are the sum of a part from its context and a part from each label
 (`lcons_core._masks`):
@@ -8,13 +8,10 @@ The activations of a window are the sum of a part from its context and a part fr
 
 An n-gram is stored as one integer, its code: base V = L + 1, most significant label first, where L stands for
 padding. The kind of a window is its contexts, the number of START labels at its beginning, and whether it
-ends in STOP. What is known of each kind is computed on demand and cached, as one row of arrays that only
-grow:
-
-    hard:  the allowed n-grams as groups: a prefix of n - 1 labels, and the labels that may follow it
-    soft:  what the contexts add to each unit, and upper bounds on the penalty for the last labels
-
-Lists are exact: weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`).
+ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
+order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
+constraints, upper bounds on the penalty given the last labels are cached instead. Lists are exact:
+weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`).
 """
 
 from __future__ import annotations
@@ -30,8 +27,9 @@ from lcons_core import CodedColumn, LearnedConstraint, TooLarge, compile_masks
 from lcons_core._blocks import check_numbers
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.chains._ngrams import costs
+from lcons_decode.chains._row_store import RowIndex, RowStore
 from lcons_decode.kernels import share_rows
-from lcons_decode.kernels._arrays import LANES, Floats, Groups, Ints, Singles, listed_groups
+from lcons_decode.kernels._arrays import LANES, WORD, Bits, Floats, Groups, Ints, Singles, listed_groups
 
 # Up to so many labels, with padding, and so many numbers, bounds are those of pairs: much closer, but squares
 # of labels.
@@ -52,53 +50,13 @@ class Steps:
     @classmethod
     def of(cls, offsets: Ints) -> Steps:
         """The steps of sequences packed at `offsets`."""
-        firsts = offsets[:-1] + np.arange(len(offsets) - 1)
+        sequences = len(offsets) - 1
+        firsts = offsets[:-1] + np.arange(sequences)
         counts = np.diff(offsets) + 1
-        positions = np.arange(counts.sum()) - np.repeat(firsts, counts)
+        positions = np.arange(int(offsets[-1]) + sequences) - np.repeat(firsts, counts)
         stops = np.zeros(len(positions), dtype=np.bool_)
         stops[firsts + counts - 1] = True
         return cls(positions, stops, np.flatnonzero(~stops))
-
-
-@dataclass(eq=False)
-class Rows:
-    """What is known of the kinds of windows of one constraint, one row per kind, in the order in which kinds
-    were added."""
-
-    groups: Groups = field(default_factory=Groups.empty)
-    contexts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    tops: Singles = field(default_factory=lambda: np.zeros((0, 1, LANES), dtype=np.float32))
-    _kinds: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # ascending
-    _rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-
-    def __len__(self) -> int:
-        return len(self._kinds)
-
-    def find(self, kinds: Ints) -> Ints:
-        """The row of each kind, -1 for a kind that was not added."""
-        if not len(self):
-            return np.full(len(kinds), -1, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self._kinds, kinds), len(self) - 1)
-        return np.where(self._kinds[places] == kinds, self._rows[places], -1)
-
-    def add(self, kinds: Ints) -> None:
-        """Appends kinds, none of which has a row yet."""
-        rows = np.concatenate([self._rows, len(self) + np.arange(len(kinds))])
-        kinds = np.concatenate([self._kinds, kinds])
-        order = np.argsort(kinds, kind="stable")
-        self._kinds, self._rows = kinds[order], rows[order]
-
-    @property
-    def nbytes(self) -> int:
-        """The approximate size of the cache."""
-        arrays = (*self.groups, self.contexts, self.tops, self._kinds, self._rows)
-        return sum(array.nbytes for array in arrays)
-
-
-def last_label_tops(tops: Singles) -> Singles:
-    """(R, 1, P): the bounds given the last label alone."""
-    bounds: Singles = tops.max(1, keepdims=True)
-    return bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +77,10 @@ class CompiledLocal:
     order: Ints
     context_tables: tuple[Floats, ...]
     hinge: bool = False
-    known: Rows = field(default_factory=Rows, init=False, repr=False)
+    store: RowStore = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "store", RowStore(RowIndex(math.prod(self.shape))))
 
     @property
     def feature(self) -> SequenceFeature:
@@ -152,7 +113,7 @@ class CompiledLocal:
     def rows_at(self, steps: Steps, columns: Mapping[str, CodedColumn]) -> Ints:
         """The row of the window that each step of a batch completes, -1 for none; `columns` are packed."""
         n, positions = self.n, steps.positions
-        kinds = np.zeros(len(positions), dtype=np.int64)
+        codes = np.zeros(len(positions), dtype=np.int64)
         if self.context_tables:
             feature = self.feature
             assert isinstance(feature, NgramContext)
@@ -161,99 +122,116 @@ class CompiledLocal:
             if len(steps.tokens):
                 ids[n - 1 + steps.tokens] = feature.ids_of(columns[feature.column])
             for i in range(n):
-                contexts = ids[i : i + len(positions)]
+                own = ids[i : i + len(positions)]
                 if feature.pad:  # what is before the sequence is OTHER
-                    contexts = np.where(positions < n - 1 - i, other, contexts)
-                kinds = kinds * (other + 1) + contexts
+                    own = np.where(positions < n - 1 - i, other, own)
+                codes = codes * (other + 1) + own
         if self.feature.pad:
-            kinds = (kinds * n + np.maximum(n - 1 - positions, 0)) * 2 + steps.stops
+            codes = (codes * n + np.maximum(n - 1 - positions, 0)) * 2 + steps.stops
             present = ~(steps.stops & (positions == 0))
         else:
             present = ~steps.stops & (positions >= n - 1)
         rows = np.full(len(positions), -1, dtype=np.int64)
-        rows[present] = self.rows(kinds[present])
+        rows[present] = self.rows(codes[present])
         return rows
 
-    def members(self, kinds: Ints) -> Ints:
+    def kinds(self, codes: Ints) -> Ints:
         """The members of kinds (C, contexts + 2): contexts, the number of START, whether STOP."""
-        columns = []
+        members = []
         for size in reversed(self.shape):
-            kinds, column = np.divmod(kinds, size)
-            columns.append(column)
-        none = [] if self.feature.pad else [np.zeros_like(kinds)] * 2
-        return np.stack([*reversed(columns), *none], axis=1)
+            codes, own = np.divmod(codes, size)
+            members.append(own)
+        none = [] if self.feature.pad else [np.zeros_like(codes)] * 2
+        return np.stack([*reversed(members), *none], axis=1)
 
-    def context_activations(self, members: Ints) -> Floats:
+    def context_activations(self, kinds: Ints) -> Floats:
         """(C, U) the bias plus the part of the contexts of each kind."""
-        total = np.tile(self.bias, (len(members), 1))
+        total = np.tile(self.bias, (len(kinds), 1))
         for i, table in enumerate(self.context_tables):
-            total += table[members[:, i]]
+            total += table[kinds[:, i]]
         return total
 
-    def rows(self, kinds: Ints) -> Ints:
-        """The rows of these kinds; missing ones are computed first."""
-        rows = self.known.find(kinds)
-        if len(rows) and rows.min() < 0:
-            missing = np.unique(kinds[rows < 0])
-            members = self.members(missing)
+    def rows(self, codes: Ints) -> Ints:
+        """The rows of the cache for these kinds; missing ones are computed first."""
+        store = self.store
+        found = store.index.rows(codes)
+        if len(found) and found.min() < 0:
+            missing = np.unique(codes[found < 0])
+            kinds = self.kinds(missing)
             # By padding, because windows with the same padding are searched together.
-            order = np.lexsort((members[:, -1], members[:, -2]))
-            missing, members = missing[order], members[order]
+            order = np.lexsort((kinds[:, -1], kinds[:, -2]))
+            missing, kinds = missing[order], kinds[order]
             if self.weight is None:
-                self.known.groups = Groups.joined([self.known.groups, self._lists(members)])
+                listed = self._lists(kinds)
+                pairs = self._pairs(listed)
+                store.groups = Groups.joined([store.groups, listed])
+                store.pairs = np.concatenate([store.pairs.reshape(-1, *pairs.shape[1:]), pairs])
             else:
-                self._add_bounds(members)
-            self.known.add(missing)
-            rows = self.known.find(kinds)
-        return rows
+                given = self.context_activations(kinds)
+                tops = self._tops(given, kinds[:, -2:])
+                store.contexts = np.concatenate([store.contexts.reshape(-1, given.shape[1]), given])
+                store.add_tops(tops)
+            store.index.add(missing)
+            found = store.index.rows(codes)
+        return found
 
-    def _add_bounds(self, members: Ints) -> None:
-        """Adds activations of contexts, and tops (C, V or 1, P): bounds on the penalty of a window given
-        its last two labels, or its last one if there are many labels or rows."""
+    def _tops(self, given: Floats, pads: Ints) -> Singles:
+        """(C, V or 1, P) an upper bound on the penalty of a window, given its last labels: two, unless there
+        are many labels or rows."""
         from lcons_decode.kernels._compiled import least_totals
 
-        known, contexts = self.known, self.context_activations(members)
-        V, numbers = self.V, (len(known) + len(members)) * self.V
+        assert self.weight is not None
+        V, numbers = self.V, (len(self.store.tops) + len(given)) * self.V
         pairs = V <= MOST_PAIRED and numbers * V <= MOST_BOUNDS
         check_numbers(numbers, f"the bounds of {V - 1:,} labels")
-        pads = np.ascontiguousarray(members[:, -2:])
+        pads = np.ascontiguousarray(pads)
         least = share_rows(
-            lambda first, last: least_totals(contexts, pads, self.table, self.ends, pairs, first, last),
-            len(members),
+            lambda first, last: least_totals(given, pads, self.table, self.ends, pairs, first, last),
+            len(given),
         )
-        exact = (self.weight or 0.0) * costs(1.0 - np.concatenate(least), self.hinge)
+        exact = self.weight * costs(1.0 - np.concatenate(least), self.hinge)
         tops = np.zeros((*exact.shape[:2], -(-V // LANES) * LANES), dtype=np.float32)
         tops[..., :V] = exact * SMALLER
-        before = known.tops if pairs else last_label_tops(known.tops)
-        known.tops = np.concatenate([before, tops]) if len(known) else tops
-        known.contexts = np.concatenate([known.contexts.reshape(-1, contexts.shape[1]), contexts])
+        return tops
 
-    def _lists(self, members: Ints) -> Groups:
+    def _lists(self, kinds: Ints) -> Groups:
         """The allowed n-grams of kinds."""
         constraint = self.constraint
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             from lcons_decode.kernels._compiled import allowed_codes
 
-            contexts, pads = self.context_activations(members), np.ascontiguousarray(members[:, -2:])
+            given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
             lists = share_rows(
-                lambda first, last: allowed_codes(contexts, pads, self.table, self.ends, first, last),
-                len(members),
+                lambda first, last: allowed_codes(given, pads, self.table, self.ends, first, last),
+                len(kinds),
             )
             return Groups.joined([Groups(*part) for part in lists])
-        return listed_groups([self._exact_list(kind) for kind in members], self.V)
+        return listed_groups([self._exact_list(kind) for kind in kinds], self.V)
 
-    def _exact_list(self, members: Ints) -> Ints:
-        """The codes that one kind allows, in rational arithmetic."""
-        mask = compile_masks(self.constraint).masks(members[None, :-2])[0]
-        L, places = len(self.order), []
+    def _pairs(self, listed: Groups) -> Bits:
+        """The pairs of neighbours in the n-grams of rows."""
+        from lcons_decode.kernels._compiled import pair_masks
+
+        rows = len(self.store.pairs) + len(listed.rows)
+        check_numbers(
+            rows * max(self.n - 1, 1) * (self.V**2 // WORD + 1), f"the pairs of {self.V - 1:,} labels"
+        )
+        pairs: Bits = pair_masks(*listed, self.n, self.V)
+        return pairs
+
+    def _exact_list(self, kind: Ints) -> Ints:
+        """The same for one kind, in rational arithmetic if floats are not exact."""
+        mask = compile_masks(self.constraint).masks(kind[None, :-2])[0]
+        L = len(self.order)
         codes = np.zeros(1, dtype=np.int64)
+        cells: list[Ints] = []
         for i in range(self.n):
-            padded = i < members[-2] or (members[-1] and i == self.n - 1)
-            places.append(np.array([len(self.feature.labels)]) if padded else self.order)
+            padded = i < kind[-2] or (kind[-1] and i == self.n - 1)
+            cells.append(np.array([len(self.feature.labels)]) if padded else self.order)
             codes = (codes[:, None] * self.V + (np.array([L]) if padded else np.arange(L))).reshape(-1)
-        allowed = mask[np.ix_(*(np.maximum(place, 0) for place in places))]
-        for i, place in enumerate(places):
-            allowed |= (place < 0).reshape([-1 if j == i else 1 for j in range(self.n)])
+        allowed = mask[np.ix_(*(np.maximum(own, 0) for own in cells))]
+        for i, own in enumerate(cells):
+            allowed |= (own < 0).reshape([-1 if j == i else 1 for j in range(self.n)])
         return codes[allowed.reshape(-1)]
 
 
@@ -271,10 +249,10 @@ def compile_local(
     # Kernels add up four units at a time: units without weights, which add 0, fill up each part.
     units = [-(-part.K // 4) * 4 for part in parts]
     W = np.concatenate([_filled(part.W, size) for part, size in zip(parts, units, strict=True)])
-    bias = np.concatenate([_filled(part.b, size) for part, size in zip(parts, units, strict=True)])
     index = {label: i for i, label in enumerate(feature.labels)}
     order = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
     # Larger than any sum of the other contributions to a unit.
+    bias = np.concatenate([_filled(part.b, size) for part, size in zip(parts, units, strict=True)])
     least = -1.0 - np.abs(bias).max() - sum(float(np.abs(axis.table(W)).max()) for axis in axes)
     cells = (len(labels) + 1) ** feature.n
     check_numbers(
@@ -282,13 +260,21 @@ def compile_local(
     )
     table = np.zeros((feature.n, len(labels) + 1, len(W)))
     for i, axis in enumerate(axes[-feature.n :]):
-        by_label = axis.table(W)
-        table[i, :-1] = np.where((order < 0)[:, None], least, by_label[order])
+        own = axis.table(W)
+        table[i, :-1] = np.where((order < 0)[:, None], least, own[order])
         if feature.pad:
-            table[i, -1] = by_label[len(feature.labels)]
-    contexts = tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n])
-    compiled = CompiledLocal(constraint, weight, table, bias, np.cumsum(units), order, contexts, hinge)
-    if math.prod(compiled.shape) > 2**62:
+            table[i, -1] = own[len(feature.labels)]
+    compiled = CompiledLocal(
+        constraint,
+        weight,
+        table,
+        bias,
+        np.cumsum(units),
+        order,
+        tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),
+        hinge,
+    )
+    if compiled.store.index.size > 2**62:
         raise TooLarge(
             f"{name!r} has too many kinds of windows for 64-bit codes; use a smaller n or vocabulary."
         )
