@@ -61,7 +61,6 @@ LONGEST = (
     "lcons-decode/tests/test_relations.py",
     "tests/test_extend_task.py",
     "tests/golden/test_suite.py",
-    "tests/test_isolation.py",
     "tests/diagnosis/test_diagnosis.py",
     "lcons-cli/tests/test_run.py",
     "tests/ilp/test_ilp_solve.py",

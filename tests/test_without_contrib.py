@@ -5,10 +5,6 @@ import sys
 
 import pytest
 
-from lcons_tasks.apps import ConstrainedTagger
-from lcons_tasks.data import Sentence
-from lcons_tasks.models import train_linear
-
 # Hides the package and all entry points of lcons, then runs the rest of the arguments as `lcons` does.
 WITHOUT = """
 import importlib.metadata, sys
@@ -38,26 +34,12 @@ def test_the_four_packages_can_be_imported():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_experiment_shows_its_help():
-    done = without_contrib("run", "chunking", "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "--base" in done.stdout
-
-
 def test_a_tagger_is_fitted(tmp_path):
     sentences = "Ann B-PER\nsings O\n\nBo B-PER\nleft O\nOslo B-LOC\n\n"
     (tmp_path / "train.conll").write_text(sentences * 20)
     done = without_contrib("fit", "train.conll", "-o", "tagger", "-q", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tagger").is_dir()
-
-
-def test_references_are_parsed(tmp_path):
-    reference = Sentence(("Lee", ",", "Sheep", ",", "2011"), ("author", "author", "title", "title", "date"))
-    ConstrainedTagger(train_linear([reference] * 9)).save(tmp_path / "parser")
-    done = without_contrib("parse", "--model", "parser", "-q", given="Lee, Sheep, 2011\n", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "<author> Lee, </author> <title> Sheep, </title> <date> 2011 </date>\n"
 
 
 @pytest.mark.parametrize(

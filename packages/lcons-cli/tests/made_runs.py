@@ -194,13 +194,11 @@ def chunking_document(corpus: str = "conll2000") -> Document:
         (name, *(Figure((v - 0.05, v + 0.05), p) for v, p in zip(own.values(), papers[name], strict=True)))
         for name, own in figures.items()
     )
-    bands = {"exact": {89: (85.0, 85.5)}}
     curve = Curve(
         f"Token accuracy by training sentences ({corpus})",
         "training sentences",
         "token accuracy (%)",
         {name: {float(size): value for size, value in own.items()} for name, own in figures.items()},
-        bands,
     )
     file, constraint = "predictions/bilstm-first-1%-seed1.txt", "constraints/first-1%-seed1/pos-2.json"
     gain = Interval(5.4, 5.1, 5.7)

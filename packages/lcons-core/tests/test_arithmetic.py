@@ -17,7 +17,10 @@ from lcons_core._arithmetic import (
     finite_array,
     frozen,
     is_dyadic,
+    many,
+    plain,
     rational_dot,
+    rounded_up,
     rounding_bound,
     scaled,
 )
@@ -105,6 +108,20 @@ def test_sums_are_exact_below_two_to_the_53_steps(q):
     assert rounding_bound(np.nextafter(limit, 0.0), 5, q) == 0.0
     assert rounding_bound(limit, 5, q) > 0.0
     assert rounding_bound(limit / 2, 5, None) > 0.0
+
+
+def test_the_bound_is_little_more_than_one_unit_per_term():
+    unit = 2.0**-53
+    for exponent_of_terms, underflow in ((60, 0.0), (None, 4 * 2.0**-1074)):
+        assert 4 * unit < rounding_bound(1.0, 2, exponent_of_terms) < 4.1 * unit
+        assert rounding_bound(0.0, 2, exponent_of_terms) == underflow
+    assert rounding_bound(2.0**52, 2, 2) == pytest.approx(2.0**52 * 4.04 * unit)
+
+
+def test_large_numbers_are_written_in_few_digits():
+    assert [many(10**15 - 1), many(10**15)] == ["999,999,999,999,999", "about 10^15"]
+    assert [plain(10**4000 - 1), plain(10**4000)] == [10**4000 - 1, None]
+    assert [rounded_up(share) for share in (0.0, 0.0099, 0.01, 0.0101)] == ["0.0%", "1.0%", "1.0%", "1.1%"]
 
 
 @given(st.lists(st.tuples(float_weights(4.0), float_weights(4.0)), min_size=1, max_size=8))

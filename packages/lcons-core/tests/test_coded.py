@@ -65,14 +65,6 @@ def test_values_and_codes_are_checked_once(values, codes, message):
         CodedColumn(values, codes)
 
 
-def test_codes_are_shared_and_cannot_be_written():
-    codes = np.array([0, 1], dtype=np.int8)
-    coded = CodedColumn(("a", "b"), codes)
-    assert np.shares_memory(coded.codes, codes)
-    with pytest.raises(ValueError, match="read-only"):
-        coded.codes[0] = 1
-
-
 @pytest.mark.parametrize("wrong", ["NN", b"NN", 3, None, ["a", None], ["a", 3], [["a"], ["b"]]])
 def test_what_is_no_column_is_one_sentence(wrong):
     with pytest.raises(InvalidInput):

@@ -156,13 +156,6 @@ def test_index_lists_that_do_not_fit_are_refused(make, sentence):
         make()
 
 
-def test_arrays_are_read_only():
-    sparse = SparsePsi.from_indices([[0]], d=1)
-    for array in (sparse.indptr, sparse.indices, sparse.values):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 5
-
-
 def test_psi_rows_are_their_own_and_weigh_one_unless_stated():
     psi = SparsePsi.from_indices([[0], [1], []], d=2)
     rows = PsiRows.of(psi)

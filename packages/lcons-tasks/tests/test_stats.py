@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lcons_core import InvalidInput
 from lcons_tasks.stats import LabelTally, chunk_f1, chunks, paired_bootstrap
 
 LABELS = ["B-A", "I-A", "B-B", "I-B", "O"]
@@ -137,3 +138,17 @@ def test_the_mean_is_over_runs_and_a_rerun_gives_the_same_interval():
     one = paired_bootstrap([[8, 8], [9, 9]], [[7, 7], [7, 7]], totals)
     assert one.mean == pytest.approx(15.0)
     assert one == paired_bootstrap([[8, 8], [9, 9]], [[7, 7], [7, 7]], totals)
+
+
+@pytest.mark.parametrize(
+    ("gold", "found"),
+    [
+        (["B-A", "O"], ["B-A", "O"]),
+        ("O", "O"),
+        ([["B-A", "O"]], [["B-A"]]),
+        ([["O"], ["O"]], [["O"]]),
+    ],
+)
+def test_chunk_f1_needs_a_label_for_each_label_of_each_sentence(gold, found):
+    with pytest.raises(InvalidInput):
+        chunk_f1(gold, found)

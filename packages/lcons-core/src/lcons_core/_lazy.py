@@ -12,7 +12,7 @@ def names_to_import(filename: str) -> dict[str, str]:
         tree = compile(file.read(), filename, "exec", PyCF_ONLY_AST)
     imports = [
         node
-        for block in tree.body
+        for block in tree.body  # type: ignore[attr-defined]
         if isinstance(block, If) and isinstance(block.test, Name) and block.test.id == "TYPE_CHECKING"
         for node in block.body
         if isinstance(node, ImportFrom)

@@ -430,7 +430,7 @@ class FeatureSpace:
         """(N, axes) the value index of each axis, block by block."""
         parts = []
         for block, columns in zip(self.blocks, self._spans, strict=True):
-            values = dense[:, columns]
+            values: Any = dense[:, columns]
             if block.kind is Kind.ONE_HOT:
                 values = np.where(values.any(1), values.argmax(1), len(block.values))[:, None]
             elif block.kind is Kind.REAL:

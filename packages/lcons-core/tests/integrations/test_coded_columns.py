@@ -51,8 +51,3 @@ def test_codes_of_dictionaries_and_categoricals_are_used_as_they_are():
 def test_missing_values_are_one_sentence(column):
     with pytest.raises(InvalidInput):
         CodedColumn.of(column)
-
-
-def test_empty_columns():
-    for column in (pa.array([], pa.string()), pa.chunked_array([], pa.string()), pd.Categorical([])):
-        assert list(CodedColumn.of(column)) == []

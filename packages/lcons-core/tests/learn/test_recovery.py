@@ -50,14 +50,3 @@ def test_designed_constraints_are_recovered_for_50_of_50_seeds(name):
     designed = Rules(space, allowed=[space.describe(row) for row in psi[valid]])
     learned = (ConstraintLearner(K, seed=seed).fit(psi, valid).network_ for seed in range(50))
     assert [compare(network, designed, space).equal for network in learned] == [True] * 50
-
-
-def test_restarts_make_two_hidden_units_as_sure_as_ten():
-    _, (psi, valid) = PAIRS["source-relation"]
-
-    def recovered(hidden, restarts):
-        learners = (ConstraintLearner(hidden, seed=seed, restarts=restarts) for seed in range(20))
-        return sum(learner.fit(psi, valid).score(psi, valid) == 1.0 for learner in learners)
-
-    assert recovered(2, 1) < 20
-    assert recovered(2, "auto") == recovered(10, "auto") == 20

@@ -83,10 +83,3 @@ def test_scale_and_offset_change_nothing_but_the_weights(exponent, offset):
     np.testing.assert_allclose(np.ldexp(found.W, exponent), plain.W, atol=1e-3)
     assert np.mean(found.accepts(moved) == plain.accepts(X)) > 0.99
     assert learner.score(moved, y) > 0.9
-
-
-def test_whole_numbers_far_from_zero_are_centred():
-    X, y = planted()
-    years = np.rint(X * 8) + 2000
-    assert not Scaling.of(SparsePsi.from_dense(years)).plain.any()
-    assert ConstraintLearner(2, restarts=2, epochs=100).fit(years, y).score(years, y) > 0.9

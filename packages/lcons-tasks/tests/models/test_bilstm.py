@@ -4,14 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput, LconsError
 from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
-from lcons_tasks.models._bilstm_crf import Dropout, Sizes, equally_long
+from lcons_tasks.models._bilstm_crf import Sizes, equally_long
 from lcons_tasks.models._crf_trainer import BilstmSettings, train_bilstm
 from lcons_tasks.models._word_vectors import WordVectors
 from lcons_tasks.models.phi._tokens import TokenIds
@@ -121,18 +120,6 @@ def test_what_training_did_not_see_is_number_0():
     assert ids({"word": ["SAW"], "pos": ["NN"]})[0, 0] == seen[0]
 
 
-@given(
-    st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=5), st.lists(st.text(max_size=5), max_size=4)
-)
-def test_numbers_fit_their_vocabularies(corpus, words):
-    ids = TokenIds.of({"word": own} for own in corpus)
-    found = ids({"word": words})
-    assert found.shape == (len(words), len(ids.sizes))
-    assert (found >= 0).all()
-    assert (found < np.array(ids.sizes)).all()
-    assert TokenIds.from_dict(ids.to_dict()) == ids
-
-
 # Labelled the other way round: what is learned from TRAIN is soon worse than what was drawn at first.
 CONTRARY = [Sentence(own.words, [{"N": "V", "V": "N"}[label] for label in own.labels]) for own in TRAIN]
 IMPATIENT = BilstmSettings(
@@ -191,16 +178,6 @@ def test_a_context_column_that_is_missing_is_named(model):
         model.scores([{"word": ["the"]}])
     with pytest.raises(InvalidInput, match="reads column 'tag'"):
         train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, columns=("tag",)))
-
-
-def test_dropout_keeps_the_mean_in_training_and_does_nothing_after():
-    values = torch.ones(200, 500)
-    layer = Dropout(0.3)
-    found = layer(values)
-    assert torch.equal(torch.unique(found), torch.tensor([0.0, 1.0 / 0.7]))
-    assert (found == 0).double().mean().item() == pytest.approx(0.3, abs=0.01)
-    assert layer.eval()(values) is values
-    assert Dropout(0.0)(values) is values
 
 
 # Scores

@@ -17,7 +17,6 @@ from lcons_core import (
     LearnedConstraint,
     RectifierNetwork,
     binary,
-    count,
     one_hot,
     save,
 )
@@ -132,13 +131,6 @@ def test_binary_blocks_are_shown_by_what_holds_together():
     assert matrix.code("note", "note") is FORBIDDEN
     assert matrix.code("title", "title") is DEPENDS
     assert matrix.shares[0, 0] == 0.25
-
-
-def test_counts_are_shown_by_how_often_each_may_be():
-    block = count("number of", ["title", "note"], high=3)
-    (matrix,), _ = matrices(constraint_of([[2.0, 0.0]], [-2.0], block))
-    assert [matrix.code("title", n) for n in "0123"] == [ALLOWED, ALLOWED, FORBIDDEN, FORBIDDEN]
-    assert matrix.code("note", "3") is DEPENDS
 
 
 def test_windows_show_the_pairs_that_forbid_most(tmp_path: Path):
@@ -259,14 +251,6 @@ def test_the_best_figures_are_bold_where_the_largest_is_best(tmp_path: Path):
     assert "<strong>" not in plain
     assert "paper 3.00" in plain
     assert "<code>code</code>" in plain
-
-
-def test_a_page_of_constraint_files_is_about_what_was_learned(tmp_path: Path):
-    for name, constraint in designed().items():
-        save(constraint, tmp_path / f"{name}.json")
-    page = report_page(read_runs(sorted(tmp_path.iterdir())))
-    assert "<h1>What was learned</h1>" in page
-    assert "<select" not in page
 
 
 def test_the_sentences_that_changed_come_first(tmp_path: Path):

@@ -15,7 +15,7 @@ from lcons_decode.files._answers import described
 from lcons_tasks.report import Table, read_runs, report_page
 from lcons_tasks.report._decoded import decoded_document, is_decoded, read_decoded
 from lcons_tasks.report._predictions import read_predictions
-from lcons_tasks.report._spans import are_iob, change_spans, spans_of
+from lcons_tasks.report._spans import change_spans
 from lcons_tasks.stats import chunk_f1
 
 LABELS = ("B-X", "I-X", "O")
@@ -99,13 +99,9 @@ def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
     "line",
     [
         {"labels": ["O"], "status": "optimal"},
-        {"labels": ["O"], "without": ["O"]},
         {**LINE, "labels": "B-X"},
-        {**LINE, "gold": ["O", 3]},
         {**LINE, "words": ["a"]},
         {**LINE, "pos": ["a"]},
-        {**LINE, "pos": 3},
-        {**LINE, "without": ["O"]},
         {**LINE, "violations": [3]},
         [1],
     ],
@@ -161,10 +157,6 @@ def test_violations_that_remain_are_counted(tmp_path):
 
 
 def test_spans_go_by_what_labels_are(tmp_path):
-    assert spans_of(["B-X", "L-X", "O", "U-Y"], iob=True) == (("X", 0, 2), ("Y", 3, 4))
-    assert spans_of(["S-X", "B-X", "E-X"], iob=True) == (("X", 0, 1), ("X", 1, 3))
-    assert are_iob(["B", "I", "O"])
-    assert not are_iob(["B-side", "A-side"])
     lines = [{**LINE, "labels": ["B-side"], "without": ["A-side"]}] * 2
     first, _ = read_predictions(write(tmp_path / "labels", *lines))
     assert change_spans(first.change, "before") == (("A-side", 0, 1),)

@@ -170,9 +170,9 @@ class Tuples(ConstraintFeature):
         alone = isinstance(structure, tuple) and bool(structure) and isinstance(structure[0], str)
         parts = [structure] if alone or isinstance(structure, Mapping) else read_instance(structure).y
         named = [self.space.by_block(part) for part in parts]
-        columns = [[self.space.column(name, part.get(name)) for name in self.names] for part in named]
-        columns = np.array(columns, dtype=np.int64).reshape(len(parts), len(self.names))
-        return SparsePsi.from_columns(columns, self.space.d)
+        columns = [self.space.column(name, part.get(name, "")) for part in named for name in self.names]
+        places = np.array(columns, dtype=np.int64).reshape(len(parts), len(self.names))
+        return SparsePsi.from_columns(places, self.space.d)
 
     @classmethod
     def from_instances(cls, instances: Iterable[Any], names: Sequence[str] = ()) -> Self:

@@ -147,9 +147,9 @@ class WeightedPoints:
 
     def table(self) -> Floats:
         """The weight of every point of the space, as a table with one dimension per axis."""
-        shape = tuple(len(axis) for axis in self.space.axes)
-        flat = np.ravel_multi_index(tuple(self.values.T), shape)
-        return np.bincount(flat, self.weights, minlength=math.prod(shape)).reshape(shape)
+        table = np.zeros([len(axis) for axis in self.space.axes])
+        np.add.at(table, tuple(self.values.T), self.weights)
+        return table
 
     def weight(self, region: Region) -> float:
         """The weight of the points in the region."""

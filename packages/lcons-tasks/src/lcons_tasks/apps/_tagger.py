@@ -201,7 +201,7 @@ def _check_columns(x: Columns, read: Sequence[str]) -> None:
             " column."
         )
     for name, values in x.items():
-        if len(values) != len(x[WORD]):
+        if isinstance(values, str) or len(values) != len(x[WORD]):
             raise InvalidInput(
-                f"expected one value of {name!r} per word, found {len(values)} for {len(x[WORD])} words."
+                f"expected one value of {name!r} per word of {len(x[WORD])}, found {values!r:.60}."
             )

@@ -16,7 +16,6 @@ from lcons_tasks.report._document import Claim as Claim
 from lcons_tasks.report._document import Claims as Claims
 from lcons_tasks.report._document import Constraints as Constraints
 from lcons_tasks.report._document import Curve as Curve
-from lcons_tasks.report._document import Direction as Direction
 from lcons_tasks.report._document import Document
 from lcons_tasks.report._document import Facts as Facts
 from lcons_tasks.report._document import Figure as Figure
@@ -24,7 +23,6 @@ from lcons_tasks.report._document import Gain as Gain
 from lcons_tasks.report._document import Gains as Gains
 from lcons_tasks.report._document import Headline as Headline
 from lcons_tasks.report._document import Listing as Listing
-from lcons_tasks.report._document import Picture as Picture
 from lcons_tasks.report._document import Section as Section
 from lcons_tasks.report._document import Sentences as Sentences
 from lcons_tasks.report._document import Table as Table

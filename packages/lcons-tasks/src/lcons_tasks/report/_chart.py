@@ -1,14 +1,14 @@
 """A line chart as a small, self-contained SVG: figures by size, on a logarithmic scale.
 
 In a page, it uses the colours of the page; a file by itself has colours of its own, for light and dark. It
-has a title and a description for screen readers, and a tooltip per point. Bars are intervals.
+has a title and a description for screen readers, and a tooltip per point.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import cycle
 
 from lcons_tasks.report._document import Curve
 from lcons_tasks.report._templates import render
@@ -29,29 +29,6 @@ STYLE = (
 )
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point of a line, with the ends of its interval if it has one."""
-
-    size: float
-    value: float
-    x: float
-    y: float
-    ends: tuple[float, float] | None
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line with its style, its points and its place in the legend."""
-
-    name: str
-    colour: str
-    dash: str
-    points: tuple[Point, ...]
-    x: float
-    y: float
-
-
 def to_svg(curve: Curve, alone: bool = False) -> str:
     """The chart of a curve as SVG, to put into a page or, with `alone`, for a file by itself.
 
@@ -60,8 +37,7 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
     True
     """
     sizes = sorted({size for points in curve.lines.values() for size in points})
-    bands = [bound for own in curve.bands.values() for band in own.values() for bound in band]
-    values = [value for points in curve.lines.values() for value in points.values()] + bands
+    values = [value for points in curve.lines.values() for value in points.values()]
     low, high, ticks = _scale(min(values), max(values))
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     first, last = math.log(sizes[0]), math.log(sizes[-1])
@@ -72,24 +48,20 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
     def y(value: float) -> float:
         return TOP + height * (high - value) / (high - low)
 
-    lines = []
-    for i, (name, points) in enumerate(curve.lines.items()):
-        own: Mapping[float, tuple[float, float]] = curve.bands.get(name, {})
-        made = [
-            Point(size, value, x(size), y(value), (y(own[size][0]), y(own[size][1])) if size in own else None)
-            for size, value in sorted(points.items())
-        ]
-        at = LEFT + (i % COLUMNS) * width / COLUMNS, HEIGHT + LINE * (i // COLUMNS) + 8
-        lines.append(Line(name, COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], tuple(made), *at))
     chart = render(
         "chart.svg",
         curve=curve,
-        lines=lines,
+        lines=zip(curve.lines.items(), cycle(COLOURS), cycle(DASHES)),
+        x=x,
+        y=y,
+        columns=COLUMNS,
+        line_height=LINE,
+        column_width=width / COLUMNS,
         ticks=[(tick, y(tick)) for tick in ticks],
         sizes=_apart([(size, x(size)) for size in sizes]),
         said=_described(curve),
         width=WIDTH,
-        height=HEIGHT + LINE * math.ceil(len(lines) / COLUMNS),
+        height=HEIGHT + LINE * math.ceil(len(curve.lines) / COLUMNS),
         bottom=HEIGHT,
         left=LEFT,
         right=WIDTH - RIGHT,

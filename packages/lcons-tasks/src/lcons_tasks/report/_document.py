@@ -1,7 +1,7 @@
 """A document: the report of a run as data; Markdown, HTML and the terminal are renderings of it.
 
     Document = title, what was compared, headline, sections of blocks, files beside it, next command
-    Block    = Text | Listing | Table | Gains | Curve | Claims | Facts | Picture | Constraints | Sentences
+    Block    = Text | Listing | Table | Gains | Curve | Claims | Facts | Constraints | Sentences
 
 A task returns one document and renders nothing. Figures are numbers here: a rendering decides on decimals and
 colours, and whether it prints a spread or the paper's figure next to a mean.
@@ -103,17 +103,13 @@ class Gains:
 
 @dataclass(frozen=True)
 class Curve:
-    """Lines of figures by size, such as the number of training sentences: {line: {size: value}}.
-
-    `bands` are the bounds of intervals, {line: {size: (low, high)}}, of the points that have one.
-    """
+    """Lines of figures by size, such as the number of training sentences: {line: {size: value}}."""
 
     kind: Literal["Curve"] = field(default="Curve", kw_only=True)
     caption: str
     across: str
     up: str
     lines: Mapping[str, Mapping[float, float]]
-    bands: Mapping[str, Mapping[float, tuple[float, float]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = [size for points in self.lines.values() for size in points]
@@ -148,18 +144,6 @@ class Facts:
     kind: Literal["Facts"] = field(default="Facts", kw_only=True)
     caption: str
     facts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An SVG file."""
-
-    kind: Literal["Picture"] = field(default="Picture", kw_only=True)
-    name: str
-    file: str
-
-    def __post_init__(self) -> None:
-        check_inside(self.file)
 
 
 @dataclass(frozen=True)
@@ -227,7 +211,7 @@ class Sentences:
         check_inside(self.file, *self.constraints)
 
 
-Block: TypeAlias = Text | Listing | Table | Gains | Curve | Claims | Facts | Picture | Constraints | Sentences
+Block: TypeAlias = Text | Listing | Table | Gains | Curve | Claims | Facts | Constraints | Sentences
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from lcons_tasks.report._document import Change, Curve, Document, Figure, Headline, Table, TableCell
-from lcons_tasks.report._spans import Side, change_links, change_spans, gain, has_links
+from lcons_tasks.report._document import Change, Claims, Curve, Document, Figure, Headline, Table, TableCell
+from lcons_tasks.report._spans import Link, Side, change_links, change_spans, gain, has_links
 from lcons_tasks.report._templates import cell_text, render
 
 
@@ -16,6 +17,7 @@ def to_markdown(document: Document) -> str:
         "report.md",
         document=document,
         headline_lines=headline_lines,
+        claims_line=claims_line,
         figure_table=figure_table,
         curve_table=curve_table,
         gain_table=lambda gains: aligned_table(
@@ -28,7 +30,7 @@ def to_markdown(document: Document) -> str:
         ),
         has_paper=has_paper,
         aligned_table=aligned_table,
-        marked_lines=marked_lines,
+        marked_lines=lambda change: marked_lines(escaped(change)),
     )
     return re.sub("\n{3,}", "\n\n", text).strip() + "\n"
 
@@ -47,6 +49,19 @@ def headline_lines(head: Headline, bold: bool = False) -> list[str]:
         f"{measure}: {head.without.mean:.1f} {head.without_is}, {head.within.mean:.1f} {head.within_is}{gain}"
     )
     return [text for text in (line, baseline_line(head), head.sentence) if text]
+
+
+def claims_line(document: Document) -> str:
+    """How many claims of the paper held; empty if the document has none.
+
+    >>> from lcons_tasks.report._document import Claim, Claims, Section
+    >>> claims = Claims((Claim("a", True, ""), Claim("b", False, "")))
+    >>> claims_line(Document("", "", "", "", sections=(Section("Claims", (claims,)),)))
+    'Claims of the paper: 1 held, 1 not held'
+    """
+    blocks = [block for section in document.sections for block in section.blocks]
+    held = [claim.held for block in blocks if isinstance(block, Claims) for claim in block.claims]
+    return f"Claims of the paper: {sum(held)} held, {len(held) - sum(held)} not held" if held else ""
 
 
 def baseline_line(head: Headline) -> str:
@@ -107,6 +122,33 @@ def curve_table(curve: Curve) -> Table:
     sizes = sorted({size for points in curve.lines.values() for size in points})
     rows = [(name, *(points.get(size) for size in sizes)) for name, points in curve.lines.items()]
     return Table(curve.caption, (curve.across, *(f"{size:,g}" for size in sizes)), tuple(rows))
+
+
+def escaped(change: Change) -> Change:
+    """A changed sentence whose words and labels are not markup.
+
+    >>> escaped(Change(("`a*",), ("O",), ("O",))).words
+    ('\\\\`a\\\\*',)
+    """
+
+    def plain(text: str) -> str:
+        return re.sub(r"([\\`*_~\[\]])", r"\\\1", " ".join(text.split()))
+
+    def links(side: tuple[Link, ...] | None) -> tuple[Link, ...]:
+        return tuple((i, j, plain(label)) for i, j, label in side or ())
+
+    return replace(
+        change,
+        words=tuple(map(plain, change.words)),
+        before=tuple(map(plain, change.before)),
+        after=tuple(map(plain, change.after)),
+        gold=None if change.gold is None else tuple(map(plain, change.gold)),
+        rule=plain(change.rule),
+        why=plain(change.why),
+        links_before=links(change.links_before),
+        links_after=links(change.links_after),
+        links_gold=None if change.links_gold is None else links(change.links_gold),
+    )
 
 
 def marked_lines(one: Change) -> list[str]:

@@ -11,7 +11,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from lcons_tasks.report._chart import to_svg
 from lcons_tasks.report._coefficients import heat_maps, inequalities_view, level
 from lcons_tasks.report._constraints import ConstraintsView, Limits, constraints_view
 from lcons_tasks.report._decoded import DECODE
-from lcons_tasks.report._document import Constraints, Document, Headline, Picture, Section, Sentences
+from lcons_tasks.report._document import Constraints, Document, Headline, Section, Sentences
+from lcons_tasks.report._markdown import claims_line
 from lcons_tasks.report._matrix import matrix_views
 from lcons_tasks.report._rules import rules_view
 from lcons_tasks.report._run import CONSTRAINT, Run
@@ -43,17 +43,8 @@ _FUNCTIONS = (
         _sentences.marked,
     ),
 )
-LARGEST_PICTURE = 2**21
 # The estimated seconds that may be spent on explaining constraints for the page of a single document.
 QUICK = 3.0
-
-
-@dataclass(frozen=True)
-class Image:
-    """An embedded picture, in which no script can run."""
-
-    alt: str
-    data: str
 
 
 @dataclass(frozen=True)
@@ -97,6 +88,7 @@ def report_page(runs: Sequence[Run], limits: Limits | None = None, say: Say | No
         style=asset("style.css"),
         script=script,
         paper_figures=paper_figures,
+        claims_line=claims_line,
         **{function.__name__: function for function in _FUNCTIONS},
     )
     # A character that UTF-8 cannot encode would otherwise prevent the whole page.
@@ -171,8 +163,7 @@ def _contents(run: Run, kind: str, blocks: list[Any], limits: Limits, say: Say) 
         files = run.blocks(Sentences)[: limits.sets]
         view = sentences_view(run, [one for one in blocks if one in files], limits.sentences)
     else:
-        shown = [_image(run.folder, one) if isinstance(one, Picture) else one for one in blocks]
-        return [one for one in shown if one is not None]
+        return blocks
     for note in view.notes if view else ():
         say(f"{run.name}: {note}")
     return [] if view is None else [view]
@@ -187,17 +178,3 @@ def _slug(sections: Sequence[Section], place: int) -> str:
     firsts = [section.title.split(" ")[0].lower() for section in sections]
     first = firsts[place - 1]
     return first if re.fullmatch("[a-z]+", first) and firsts.count(first) == 1 else f"section-{place}"
-
-
-def _image(folder: Path, block: Picture) -> Image | None:
-    """An SVG as an embedded image; None if it is too large or cannot be read."""
-    try:
-        content = (folder / block.file).read_bytes()
-    except OSError:
-        return None
-    if len(content) > LARGEST_PICTURE:
-        return None
-    source = content.decode("utf-8", "replace")
-    found = (re.search(rf"<{name}>([^<]*)</{name}>", source) for name in ("title", "desc"))
-    alt = ". ".join(unescape(match[1]) for match in found if match) or block.name
-    return Image(alt, base64.b64encode(content).decode("ascii"))

@@ -66,8 +66,14 @@ def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
     runs = {path: _read(path, name) for path, name in zip(places, distinct_names(places), strict=True)}
     constraints = tuple(path for path, run in runs.items() if run.task == CONSTRAINT)
     gold = tuple(path for path, run in runs.items() if run.task == DECODE and run.document.headline)
-    files = {CONSTRAINT: {"gold": gold}, DECODE: {"constraints": constraints}}
-    return [replace(run, **files.get(run.task, {})) for run in runs.values()]
+    return [
+        replace(
+            run,
+            gold=gold if run.task == CONSTRAINT else (),
+            constraints=constraints if run.task == DECODE else (),
+        )
+        for run in runs.values()
+    ]
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:

@@ -45,8 +45,11 @@ def environment() -> Environment:
 
 
 def render(name: str, **values: Any) -> str:
-    """The text of a template with these values."""
-    return environment().get_template(name).render(**values)
+    """The text of a template with these values. Texts cannot bring HTML or links into Markdown."""
+    templates = environment()
+    if name.endswith(".md"):
+        templates = templates.overlay(finalize=_plain)
+    return templates.get_template(name).render(**values)
 
 
 def asset(name: str) -> str:
@@ -59,6 +62,17 @@ def _printable(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return value.translate(_UNPRINTABLE)
     return value
+
+
+def _plain(value: Any) -> Any:
+    """A text without HTML and links, as Markdown.
+
+    >>> _plain("<b> [x](y), 1 < 2")
+    '&lt;b> [x]&#40;y), 1 < 2'
+    """
+    if not isinstance(value, str):
+        return value
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", value.translate(_UNPRINTABLE)).replace("](", "]&#40;")
 
 
 def inline(text: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table, TableCell
-from lcons_tasks.report._markdown import curve_table, headline_lines
+from lcons_tasks.report._markdown import claims_line, curve_table, headline_lines
 from lcons_tasks.report._templates import cell_text
 
 LINES = 20
@@ -26,6 +26,8 @@ def to_terminal(document: Document, width: int = 80) -> str:
     lines = [document.title, *_wrapped(document.compared, width, MOST_COMPARED)]
     if document.headline is not None:
         lines += ["", *_headline(document.headline, width)]
+    if claims_line(document):
+        lines += [claims_line(document)]
     table = _table_of(document)
     if table is not None:
         left = min(TABLE_LINES, LINES - len(lines) - 1)

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -50,8 +49,7 @@ _RUN = re.compile(rf"\S{{1,{LONGEST_RUN}}}")
 BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*[\r\n]|\u2029")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a text, and its place: `text[start:end]`."""
 
     text: str
@@ -99,10 +97,13 @@ def sentences(text: str) -> list[list[Token]]:
 
     nlp = _english()
     doc = Doc(nlp.vocab, words=[encodable(token.text) for token in tokens])
-    stops = {token.i for token in nlp.get_pipe("sentencizer")(doc) if token.is_sent_start}
+    sentencizer: Any = nlp.get_pipe("sentencizer")
+    [begins] = sentencizer.predict([doc])
     starts = [0]
     for position, (before, after) in enumerate(pairwise(tokens), start=1):
-        if position in stops or BLANK_LINE.search(text, before.end, after.start):
+        # Most tokens have nothing or one blank between them.
+        blank = text[before.end : after.start]
+        if begins[position] or (blank not in ("", " ") and BLANK_LINE.search(blank)):
             starts.append(position)
     return [tokens[first:last] for first, last in pairwise([*starts, len(tokens)])]
 
