@@ -82,16 +82,6 @@ def test_every_item_of_the_paper_has_a_module(paper_tool):
     assert paper_tool.missing() == []
 
 
-def test_an_item_that_no_module_names_is_missing_and_one_that_the_paper_lacks_is_an_error(
-    paper_tool, monkeypatch
-):
-    monkeypatch.setitem(paper_tool.ITEMS, "Table 99", "none")
-    assert paper_tool.missing() == ["Table 99"]
-    monkeypatch.delitem(paper_tool.ITEMS, "Eq. 9")
-    with pytest.raises(SystemExit, match=r"names Eq\. 9, which the paper does not have"):
-        paper_tool.missing()
-
-
 def test_the_examples_of_the_tool_on_the_paper_hold(paper_tool):
     assert doctest.testmod(paper_tool) == (0, 3)
 
@@ -164,10 +154,3 @@ def test_a_library_speaks_of_arguments_and_not_of_options(folder):
     sources = [path for path in files if path.name != DEFINES_OPTIONS]
     assert len(sources) > 5
     assert {path.name: found for path in sources if (found := named_options(path.read_text()))} == {}
-
-
-def test_names_of_options_are_found_in_strings_alone():
-    assert named_options('raise InvalidInput(f"found {x}; write --json.")') == ["; write --json."]
-    assert named_options('"name one with `-c FILE`"')
-    assert not named_options('"`-weight * margin`, a -- b, 1--2"  # --json')
-    assert not named_options('"name a file that `lcons decode --json` wrote"')

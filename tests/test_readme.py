@@ -91,19 +91,3 @@ def understood(command: click.Command, name: str, words: list[str]) -> None:
     elif words != ["--help"]:
         # click keeps the first help option that it makes, for all later calls.
         command.make_context(name, words, help_option_names=main.context_settings["help_option_names"])
-
-
-def test_a_command_in_a_readme_that_is_not_there_is_noticed():
-    test_commands_in_the_readmes_exist("lcons demo --seed 3  # a comment\n")
-    with pytest.raises(click.UsageError, match="--sed"):
-        test_commands_in_the_readmes_exist("echo x | ./tools/lcons demo --sed 3\n")
-    with pytest.raises(AssertionError):
-        test_commands_in_the_readmes_exist("lcons lern train.conll > out\n")
-
-
-def test_a_wrong_output_in_a_readme_is_noticed():
-    check_script("x = 2\nx + 1  # -> 3\nprint('a')\n# -> a\n")
-    with pytest.raises(AssertionError, match="4"):
-        check_script("2 + 1  # -> 4\n")
-    with pytest.raises(AssertionError, match="Expected"):
-        check_doctest(">>> 2 + 1\n4\n")

@@ -72,16 +72,6 @@ def test_every_table_is_written_by_a_command_that_the_page_names(page: Path, res
     assert unexplained(page.read_text(), results) == []
 
 
-def test_a_table_without_a_command_is_noticed(results):
-    command = "<!-- command -->\n```sh\n./tools/lcons run er\n```\n<!-- end -->\n"
-    table = f"<!-- table: F1 -->\n{TABLE}\n<!-- end -->\n"
-    assert unexplained(table + command, results) == []
-    assert unexplained(table, results) == ["run None"]
-    assert unexplained(command + TABLE, results) == TABLE.splitlines()
-    assert unexplained(table + command.replace("./tools/lcons", "lcons"), results) == ["run None"]
-    assert unexplained(table.replace("table:", "table more:") + command, results) == ["run more"]
-
-
 def test_a_table_is_replaced_and_those_of_other_runs_stay(run: Path, results):
     page = run / "page.md"
     page.write_text(PAGE)
@@ -149,9 +139,3 @@ def understood(task: str, words: list[str]):
     given = command.make_context(task, [*words], help_option_names=["-h", "--help"]).params
     kind = command.experiment.options
     return kind.chosen(values(kind, given), given["full"])
-
-
-def test_a_table_edited_by_hand_is_noticed():
-    edited = "| a | b |\n|---|---:|\n| c | 10 |"
-    head, *rows = parsed(edited)
-    assert aligned_table(head, rows) != edited

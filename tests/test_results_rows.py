@@ -109,26 +109,3 @@ def marked(page: str) -> list[tuple[str, str, str, bool]]:
 def test_tables_have_the_rows_that_their_command_writes(page: Path):
     for command, name, table, old in marked(page.read_text()):
         assert wrong_rows(command, table, old) == [], name
-
-
-def test_a_renamed_row_and_a_missing_decoder_are_noticed():
-    command, _, table, _ = marked((ROOT / "docs/results/chunking.md").read_text())[0]
-    assert wrong_rows(command, table) == []
-    assert wrong_rows(command, table.replace("soft pos-2 ", "soft pos:2 ")) == ["soft pos:2"]
-    assert wrong_rows(command, re.sub(r"\| soft pos-2 .*\n", "", table)) == ["soft pos-2"]
-    assert "soft pos-1+2" in wrong_rows(command.replace(" --decoder soft", ""), table)
-    assert wrong_rows(f"{command} --decoder search", table) == ["search"]
-
-
-def test_a_renamed_set_is_noticed():
-    command, _, table, _ = marked((ROOT / "docs/results/entity-relation.md").read_text())[0]
-    assert wrong_rows(command, table) == []
-    assert wrong_rows(command, table.replace("table / table", "seen / seen")) == ["seen / seen"]
-
-
-def test_a_missing_row_of_the_suite_is_noticed():
-    tables = marked((ROOT / "docs/results/suite.md").read_text())
-    command, _, table, _ = next(one for one in tables if "self-training" in one[2])
-    assert wrong_rows(command, table) == []
-    assert wrong_rows(command.replace(" --row self-training", ""), table) == ["self-training"]
-    assert wrong_rows(command, re.sub(r"\| self-training .*\n", "", table)) == ["self-training"]

@@ -42,7 +42,7 @@ def test(clone: Path, python: Path) -> None:
     lock = tomllib.loads((clone / "poetry.lock").read_text())
     pinned = python.parent / "requirements.txt"
     pinned.write_text("\n".join(requirements(lock, ["main", "base", "dev"])))
-    install = [python, "-m", "pip", "install", "-qq", "--no-deps"]
+    install: list[str | Path] = [python, "-m", "pip", "install", "-qq", "--no-deps"]
     run(*install, f"--extra-index-url={TORCH_INDEX}", TORCH)
     run(*install, "--require-hashes", f"--requirement={pinned}")
     run(*install, *sorted(OUT.glob("*.whl")))

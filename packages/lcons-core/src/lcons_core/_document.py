@@ -205,8 +205,7 @@ def _array(value: Any, length: int, what: str) -> Floats:
 
 def _list(value: Any, what: str) -> list[Any]:
     _expect(isinstance(value, list) and value, f"{what} must be a list that is not empty")
-    checked: list[Any] = value
-    return checked
+    return list(value)
 
 
 def _expect_keys(data: Any, keys: set[str], what: str) -> None:

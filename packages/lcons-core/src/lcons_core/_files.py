@@ -175,7 +175,8 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The `object_pairs_hook` that refuses an object with a key twice, of which Python keeps the last."""
     data = dict(pairs)
     if len(data) != len(pairs):
-        raise InvalidInput("it has a key twice in one object")
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise InvalidInput(f"it has the key {twice[:40]!r} twice in one object")
     return data
 
 
