@@ -14,8 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from lcons_cli.contributed import IN_CONTRIB
-from lcons_cli.main import main
+from lcons_cli.main import IN_CONTRIB, main
 from lcons_core import LconsError, iob2, learn_constraints
 from lcons_decode import Hard
 from lcons_tasks.apps._extractor import Extractor
@@ -150,8 +149,6 @@ def language(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize("name", [name for name in COMMANDS if is_run_here(name)])
 def test_the_example_runs(name, folder, language, monkeypatch):
     monkeypatch.chdir(folder)
-    if name == "data path":
-        CliRunner().invoke(main, ["data", "add", "conll04", str(bundled("er", "sentences.corp"))])
     for line in example(name):
         found = LINE.fullmatch(line)
         assert found, line

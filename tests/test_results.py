@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from lcons_cli.run import commands, values
+from lcons_cli.run import run as commands
+from lcons_cli.run import values
 from lcons_tasks.report._markdown import aligned_table
 
 ROOT = Path(__file__).resolve().parent.parent

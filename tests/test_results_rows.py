@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
-from lcons_cli.run import commands, values
+from lcons_cli.run import run as commands
+from lcons_cli.run import values
 from lcons_tasks.experiments.chunking._experiment import EXPERIMENT as CHUNKING
 from lcons_tasks.experiments.citation import _constraints as citation
 from lcons_tasks.experiments.engine._blocks import chosen_second

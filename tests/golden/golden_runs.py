@@ -67,7 +67,7 @@ def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
         use_tiny_programs(patch)
     options = EXPERIMENTS[task].load().options
     patch.setattr(options, "start", classmethod(lambda cls, full, corpus="auto": cls(**RUNS[task])))
-    return lcons("run", task, "--jobs", "1", "-q", "--out", str(out))
+    return lcons("-q", "run", task, "--jobs", "1", "--out", str(out))
 
 
 def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:

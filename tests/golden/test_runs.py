@@ -64,9 +64,9 @@ def test_the_predictions_are_the_same(task: str, runs: Path, golden: Golden):
 
 
 def test_what_is_left_serves_its_command(task: str, runs: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lcons_cli.extract._tagged_corpus", lambda: ("a sentence", TAGGED))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a sentence", TAGGED))
     command, given, expected = USES[task]
-    done = lcons(*command.format(runs / task).split(), "-q", stdin=given)
+    done = lcons("-q", *command.format(runs / task).split(), stdin=given)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(expected)
 
@@ -78,10 +78,8 @@ def pages(runs: Path) -> dict[str, tuple[str, str]]:
 
 
 def report(run: Path) -> tuple[str, str]:
-    # To say the constraints of these in words takes seconds; other tests do that.
-    sets = ["--sets", "0"] if run.name in ("chunking", "citation") else []
     page = run.with_suffix(".html")
-    done = lcons("report", str(run), "--json", "-q", "-o", str(page), *sets)
+    done = lcons("-q", "report", str(run), "--json", "-o", str(page))
     assert done.exit_code == 0, done.output
     return page.read_text(encoding="utf-8"), done.stdout
 

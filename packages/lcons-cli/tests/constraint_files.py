@@ -37,7 +37,7 @@ def write_files(folder: Path) -> None:
 
 def run(*arguments: object) -> Result:
     """The command in this process."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["-q", *map(str, arguments)])
 
 
 def run_example(command: str, folder: Path) -> list[int]:

@@ -9,12 +9,12 @@ from typing import Any
 from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, Rules, binary, save
 from lcons_core.features import NgramContext
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.report import (
+from lcons_tasks.report import Document
+from lcons_tasks.report._document import (
     Claim,
     Claims,
     Constraints,
     Curve,
-    Document,
     Facts,
     Figure,
     Gain,
@@ -24,8 +24,8 @@ from lcons_tasks.report import (
     Sentences,
     Table,
     Text,
-    write_document,
 )
+from lcons_tasks.report._storage import write_document
 from lcons_tasks.stats import Interval
 
 HASH = "52faba3e4e887b175e5ff01b087407ef7e753ab9cf08608223d96d8872ff61fb"

@@ -20,11 +20,10 @@ def data(tmp_path):
 
 def test_findings_are_printed_and_the_exit_code_is_1(data, tmp_path):
     page = tmp_path / "audit.html"
-    found = CliRunner().invoke(main, ["audit", data, "-v", "--page", str(page)])
+    found = CliRunner().invoke(main, ["audit", data, "--page", str(page)])
     assert found.exit_code == 1
     assert "sentence 13: give [aspirin] now\n  O -> B-DRUG" in found.stdout
     assert "'aspirin' is B-DRUG in 12 of 12 other places" in found.stdout
-    assert "  and O is read as B-DRUG in 0 of 26 other places\n" in found.stdout
     assert "1 finding in 13 sentences." in found.stdout
     assert "aspirin" in page.read_text()
 
@@ -38,14 +37,14 @@ def test_the_data_is_never_replaced(data):
 
 
 def test_findings_as_json(data):
-    found = CliRunner().invoke(main, ["audit", data, "--json", "-q"])
+    found = CliRunner().invoke(main, ["audit", data, "--json"])
     assert json.loads(found.stdout)["rank"] == "rarity"
     [finding] = json.loads(found.stdout)["findings"]
     assert (finding["sentence"], finding["given"], finding["proposed"]) == (13, ["O"], ["B-DRUG"])
 
 
 def test_the_rank_can_be_chosen(data):
-    found = CliRunner().invoke(main, ["audit", data, "--json", "-q", "--rank", "odds"])
+    found = CliRunner().invoke(main, ["audit", data, "--json", "--rank", "odds"])
     assert json.loads(found.stdout)["rank"] == "odds"
 
 

@@ -37,7 +37,6 @@ def test_different_has_exit_code_1_and_witnesses_by_name(files):
         f"only {b} allows 3:\n  source NoEnt, relation LiveIn\n  source Location, relation LiveIn\n"
         "  source Organization, relation LiveIn\n"
     )
-    assert "  and 2 more\n" in run("compare", a, b, "--witnesses", "1").stdout
     found = json.loads(run("compare", a, b, "--json").stdout)
     assert (found["outcome"], found["only_a"], found["only_b"]) == ("different", 1, 3)
     assert found["witnesses_a"] == [{"source": "NoEnt", "relation": "NoRel"}]
@@ -49,41 +48,14 @@ def test_large_domains_are_searched_for_a_witness(files):
     result = run("compare", files / "bits.json", files / "almost.json")
     assert result.exit_code == 1
     assert "allows" in result.stdout
-    assert "1,099,511,627,776 points, above the limit" in result.stderr
 
 
 def test_undecided_has_exit_code_3(files):
     halves = RectifierNetwork(np.ones((2, 40)) / 2, [-0.75, -0.75])
     save(LearnedConstraint(halves, BITS), files / "halves.json")
-    result = run("compare", files / "bits.json", files / "halves.json", "-q")
+    result = run("compare", files / "bits.json", files / "halves.json")
     assert (result.exit_code, result.stderr) == (3, "")
     assert result.stdout.startswith("undecided: ")
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (("missing.json", "pairs.json"), "cannot read"),
-        (("pairs.json", "missing.txt"), "cannot read"),
-        (("damaged.json", "pairs.json"), "is no constraint file that lcons can read"),
-        (("pairs.json", "bits.json"), "expected constraints on the same blocks and values"),
-        (
-            ("pairs.json", "other.json"),
-            "the first alone has 'Organization' and the second alone has 'Company'",
-        ),
-        (("designed.txt", "designed.txt"), "found rules in both"),
-        (("pairs.json", "wrong.txt"), "line 2: unknown value 'Persom' for block 'source'"),
-        (("pairs.json", "empty.txt"), "expected one rule per line"),
-    ],
-)
-def test_errors_are_one_line(files, names, message):
-    (files / "wrong.txt").write_text("# designed\nforbid: source Persom\n")
-    (files / "empty.txt").write_text("\n")
-    result = run("compare", *(files / name for name in names))
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("lcons: error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
 
 
 def test_the_example_runs(files):

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from constraint_files import PAIRS, RELATIONS, SOURCES, pairs, run, run_example, write_files
 
-from lcons_cli.explain import spread
 from lcons_core import compare, iob2, parse_rules, save
 from lcons_core.features import Tuples
 
@@ -45,7 +44,7 @@ def test_rules_can_be_printed_for_compare_to_read(files):
     ],
 )
 def test_a_forbidden_combination_has_an_inequality_its_terms_and_their_sum(files, words):
-    result = run("explain", files / "pairs.json", "--forbidden", *words, "-q")
+    result = run("explain", files / "pairs.json", "--forbidden", *words)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0] == "source Location, relation Kill: 1.00 - 2.50 + 1.00 = -0.50 < 0, so it is forbidden"
@@ -86,12 +85,6 @@ def test_gold_that_is_not_rejected_needs_no_rule(gold):
     )
 
 
-def test_the_file_may_come_last(files):
-    result = run("explain", "--forbidden", "Location", "Kill", files / "pairs.json")
-    assert result.exit_code == 0
-    assert "so it is forbidden" in result.stdout
-
-
 def test_an_allowed_combination_has_exit_code_1(files):
     result = run("explain", files / "pairs.json", "--forbidden", "Person", "Kill")
     assert result.exit_code == 1
@@ -108,34 +101,6 @@ def test_what_is_not_named_stays_open(files):
     result = run("explain", files / "bits.json", "--forbidden", *bits)
     assert result.exit_code == 0
     assert "so it is forbidden" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("missing.json",), "cannot read"),
-        (("damaged.json",), "is no constraint file that lcons can read"),
-        (("pairs.json", "--forbidden", "Locatoin", "Kill"), "unknown value 'Locatoin'"),
-        (("pairs.json", "--forbidden", "sauce=Location"), "unknown block 'sauce'"),
-    ],
-)
-def test_errors_are_one_line(files, arguments, message):
-    result = run("explain", files / arguments[0], *arguments[1:])
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
-
-
-def test_a_missing_file_name_is_wrong_usage():
-    for arguments in ((), ("--forbidden", "Kill"), ("--forbidden",)):
-        assert run("explain", *arguments).exit_code == 2
-
-
-def test_words_after_the_option_all_belong_to_it():
-    assert spread(["--forbidden", "A", "B", "-q", "c"]) == ["--forbidden", "A", "--forbidden", "B", "-q", "c"]
-    assert spread(["--forbidden", "-LRB-", "B"]) == ["--forbidden", "-LRB-", "--forbidden", "B"]
-    assert spread(["c", "--forbidden=A", "d"]) == ["c", "--forbidden=A", "d"]
-    assert spread(["--forbidden", "A", "--", "c"]) == ["--forbidden", "A", "--", "c"]
 
 
 def test_the_example_runs(gold):

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from lcons_cli.main import main
 from lcons_core import LconsError
-from lcons_tasks.apps import load_constrained_tagger
 
 DRUGS = ("aspirin", "codeine", "morphine", "ibuprofen", "heparin", "insulin", "quinine", "warfarin")
 WORDS = ("rest", "water", "soup", "bread", "sleep", "light", "heat", "air")
@@ -103,49 +102,6 @@ def test_what_is_printed_names_figures_parts_rules_changes_and_the_next_command(
     assert tagged.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
 
 
-def test_json_holds_what_is_printed(folder):
-    done = lcons("fit", "train.conll", "-o", "tagger", "--plain", "--json", "-q")
-    found = json.loads(done.stdout)
-    assert found["labelled"] == len(TRAIN)
-    assert found["base"] == found["fitted"]
-    assert [one["part"] for one in found["contributions"]] == ["base model"]
-    assert found["warnings"] == []
-    assert done.stderr == ""
-
-
-@pytest.mark.parametrize("base", ["token", "bilstm"])
-def test_other_base_models_give_taggers_too(base, folder, monkeypatch):
-    if base == "bilstm":
-        from lcons_tasks.models import BilstmSettings
-
-        monkeypatch.setattr("lcons_tasks.models.BilstmSettings", lambda **_: BilstmSettings(epochs=2))
-    done = lcons("fit", "train.conll", "-o", "tagger", "--base", base, "--folds", "2", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["chosen"]["folds"] == 2
-    assert load_constrained_tagger("tagger").tag([["give", "aspirin", "now"]])[0].y
-
-
-def test_few_labels_and_no_unlabelled_text_are_warned_of(folder):
-    (folder / "few.conll").write_text(conll(TRAIN[:6]))
-    done = lcons("fit", "few.conll", "-o", "tagger", "-q")
-    first, second = done.stderr.splitlines()
-    assert first.startswith("warning: 6 labelled sentences are few")
-    assert second.startswith("warning: no unlabelled text was given")
-    assert "--unlabelled FILE" in second
-
-
-def test_lines_that_were_joined_to_one_sentence_are_warned_of(folder):
-    (folder / "lines.txt").write_text("".join(" ".join(words) + "\n" for words in TEXT))
-    done = lcons("fit", "train.conll", "-o", "tagger", "--plain", "--unlabelled", "lines.txt", "-q")
-    [warning] = done.stderr.splitlines()
-    assert warning.startswith("warning: lines.txt: its sentences have ")
-    assert "add a blank line after each (`sed G`)" in warning
-    spaced = (folder / "lines.txt").read_text().replace("\n", "\n\n")
-    (folder / "spaced.txt").write_text(spaced)
-    done = lcons("fit", "train.conll", "-o", "tagger", "--plain", "--unlabelled", "spaced.txt", "-q")
-    assert done.stderr == ""
-
-
 def test_every_format_of_sentences_is_read_alike(folder):
     lines = [{"tokens": [w for w, _ in s], "tags": [y for _, y in s]} for s in TRAIN]
     (folder / "train.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
@@ -160,28 +116,10 @@ def test_every_format_of_sentences_is_read_alike(folder):
     }
     models = set()
     for name, words in runs.items():
-        done = lcons("fit", *words, "-o", name, "--folds", "2", "-q")
+        done = lcons("fit", *words, "-o", name, "--folds", "2")
         assert done.exit_code == 0, done.output
         models.add((folder / name / "model.npz").read_bytes())
     assert len(models) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("pairs.jsonl", '{"tuples": [["Person", "Kill"]]}\n', "found tuples"),
-        ("table.csv", "a,b,valid\n1,0,1\n", "found a table of psi vectors"),
-        ("labels.jsonl", '{"labels": ["O"]}\n', "name their place with --columns"),
-        ("one.conll", "Ann B-PER\n", "fit needs at least 2 labelled sentences"),
-    ],
-)
-def test_other_data_are_an_error_in_one_line(name, content, expected, folder):
-    (folder / name).write_text(content)
-    done = lcons("fit", name, "-o", "tagger", "-q")
-    assert done.exit_code == 2
-    assert expected in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not (folder / "tagger").exists()
 
 
 def test_a_folder_that_is_no_tagger_is_refused_before_any_work(folder, monkeypatch):
@@ -189,14 +127,14 @@ def test_a_folder_that_is_no_tagger_is_refused_before_any_work(folder, monkeypat
     (folder / "mine").mkdir()
     (folder / "mine/notes.txt").write_text("keep")
     for name in ("mine", "train.conll", "train.conll/tagger"):
-        done = lcons("fit", "train.conll", "-o", name, "-q")
+        done = lcons("fit", "train.conll", "-o", name)
         assert done.exit_code == 2, name
         assert "name another folder" in done.stderr
     assert (folder / "mine/notes.txt").read_text() == "keep"
 
 
 def test_a_tagger_is_replaced_whole_or_stays(folder, monkeypatch):
-    assert lcons("fit", "train.conll", "-o", "tagger", "--plain", "-q").exit_code == 0
+    assert lcons("fit", "train.conll", "-o", "tagger", "--plain").exit_code == 0
     before = (folder / "tagger/model.npz").read_bytes()
 
     def fail(*_):
@@ -204,14 +142,14 @@ def test_a_tagger_is_replaced_whole_or_stays(folder, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("lcons_tasks.fitted._report.to_html", fail)
-        assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token", "-q").exit_code == 2
+        assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token").exit_code == 2
     assert (folder / "tagger/model.npz").read_bytes() == before
-    assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token", "-q").exit_code == 0
+    assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token").exit_code == 0
     assert (folder / "tagger/model.npz").read_bytes() != before
 
 
 def test_constraints_for_scores_of_ones_own_are_those_that_decode_uses(folder):
-    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "-q")
+    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen")
     assert done.exit_code == 0, done.output
     assert re.search(r"span F1: \d+\.\d by the scores alone, 100\.0 under the constraints", done.stdout)
     command = done.stdout.splitlines()[-1].removeprefix("Next: lcons ")
@@ -223,26 +161,8 @@ def test_constraints_for_scores_of_ones_own_are_those_that_decode_uses(folder):
     assert "# Constraints for a tagger" in (folder / "chosen/report.md").read_text()
 
 
-def test_scores_that_fit_too_well_are_warned_of(folder):
-    write_scores(folder / "scores.npz", wrong=0)
-    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "-q")
-    assert done.exit_code == 0
-    assert "warning: the scores alone are right on 100.0 % of the tokens" in done.stderr
-
-
-def test_scores_of_other_sentences_are_an_error(folder):
-    (folder / "other.conll").write_text(conll(TRAIN[::-1]))
-    (folder / "fewer.conll").write_text(conll(TRAIN[1:]))
-    for file in ("other.conll", "fewer.conll"):
-        assert lcons("fit", file, "--scores", "scores.npz", "-o", "chosen", "-q").exit_code == 2
-    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "--plain")
-    assert done.exit_code == 2
-    assert "use --scores, or" in done.stderr
-    assert not (folder / "chosen").exists()
-
-
 def test_a_fitted_tagger_reads_columns_without_libraries_that_are_slow_to_load(folder):
-    assert lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger", "-q").exit_code == 0
+    assert lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger").exit_code == 0
     code = (
         "import atexit, sys; from lcons_cli.main import main; "
         "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "

@@ -149,7 +149,7 @@ from lcons_cli import console
 from lcons_cli.main import main
 @main.command()
 def tagging():
-    console.pos_tagger(console.tagged_corpus, console.say_nothing)
+    console.pos_tagger()
 main(["tagging"])
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

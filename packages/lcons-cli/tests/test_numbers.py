@@ -21,7 +21,7 @@ def files(tmp_path_factory):
     valid = ~((age > 64) & (smoker == 1))
     lines = [f"{a},{c},{s},{int(v)}" for a, c, s, v in zip(age, change, smoker, valid, strict=True)]
     (folder / "d.csv").write_text("\n".join(["age,change,smoker,valid", *lines]) + "\n")
-    options = ("-K", "1", "--no-held-out", "-q")
+    options = ("-K", "1", "--no-held-out")
     result = run("learn", folder / "d.csv", "-o", folder / "d.json", *options)
     assert result.exit_code == 0, result.stderr
     return folder
@@ -54,19 +54,3 @@ def test_every_command_reads_it(files):
     assert "Generals" in lp
     assert "x0_age_age" not in lp.partition("Generals")[2]
     assert run("convert", path, "--form", "simplified").exit_code == 0
-
-
-def test_what_it_cannot_do_names_the_block(files):
-    result = run("explain", files / "d.json", "--rules")
-    assert result.exit_code == 2
-    assert "block 'age' is real; a file of rules needs a finite domain" in result.stderr
-
-
-def test_the_report_shows_it_without_a_matrix(files):
-    page = files / "page.html"
-    assert run("report", files / "d.json", "-o", page).exit_code == 0
-    shown = page.read_text()
-    assert "3 columns, 50 boxes of 1 real column" in shown
-    assert "There is no matrix of combinations, because the block age is real." in shown
-    assert '<table class="rules">' in shown
-    assert "<summary>Inequalities</summary>" in shown

@@ -55,14 +55,6 @@ def test_rules_on_labels_accept_exactly_what_they_say(tmp_path):
     assert run("compare", tmp_path / "c.json", tmp_path / "rules.txt").exit_code == 0
 
 
-def test_rules_may_be_about_longer_windows(tmp_path):
-    (tmp_path / "rules.txt").write_text("forbid: label 1 A, label 2 A, label 3 A\n")
-    run("scheme", tmp_path / "rules.txt", "A,O", "-n", "3", "-o", tmp_path / "c.json")
-    found = load(tmp_path / "c.json")
-    assert found.satisfied(["A", "A", "O", "A"])
-    assert not found.satisfied(["O", "A", "A", "A"])
-
-
 def test_rules_edited_by_hand_use_the_names_of_a_constraint(tmp_path):
     write_files(tmp_path)
     rules = tmp_path / "rules.txt"
@@ -74,38 +66,6 @@ def test_rules_edited_by_hand_use_the_names_of_a_constraint(tmp_path):
     found = load(tmp_path / "edited.json")
     assert str(compare(found, load_rules(rules, PAIRS))).startswith("equal")
     assert run("compare", tmp_path / "pairs.json", tmp_path / "edited.json").exit_code == 1
-
-
-def test_decode_obeys_the_scheme(tmp_path):
-    run("scheme", "bioes", "B-X,E-X,O", "-o", tmp_path / "c.json")
-    scores = '{"labels": ["B-X", "E-X", "O"]}\n{"emission": [[2, 0, 1], [0, 1, 2]], "words": ["a", "b"]}\n'
-    (tmp_path / "scores.jsonl").write_text(scores)
-    done = run("decode", tmp_path / "scores.jsonl", "-c", tmp_path / "c.json")
-    assert done.stdout == "a B-X\nb E-X\n\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["iob2", "B-X,E-X,O"], "found 'E-X'"),
-        (["iob2", "nothing.conll"], "'nothing.conll', which does not exist"),
-        (["iob3", "B-X,O"], "expected iob2, bioes, bilou or a file of rules, found 'iob3'"),
-        (["iob2", "B-X,O", "-n", "3"], "-n is for rules"),
-        (["rules.txt", "pairs.json", "-n", "3"], "-n is for rules on labels"),
-        (["rules.txt", "B-X,O"], "line 1"),
-        (["iob2", "pairs.jsonl"], "found tuples or psi vectors"),
-    ],
-)
-def test_an_error_is_one_line_and_nothing_is_written(tmp_path, monkeypatch, arguments, sentence):
-    monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    (tmp_path / "rules.txt").write_text("label 9 X needs label 2 Y\n")
-    (tmp_path / "pairs.jsonl").write_text('{"tuples": [["Person", "Kill"]]}\n')
-    done = run("scheme", *arguments, "-o", "c.json")
-    assert done.exit_code == 2
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "c.json").exists()
 
 
 def test_the_example_of_the_help_runs(tmp_path):

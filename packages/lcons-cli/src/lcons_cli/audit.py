@@ -5,21 +5,19 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.fit import fitting, labelled_sentences
-from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, common_options
-from lcons_cli.output import check_target, write_lines
-from lcons_cli.progress import working
+from lcons_cli.console import print_json
+from lcons_cli.labelled_file import labelled_options, read_sentences
+from lcons_cli.options import INPUT, OUTPUT, check_output, json_option
+from lcons_cli.output import write_lines
+from lcons_cli.progress import progress
 
 
 @click.command(short_help="Find labels that the rest of the data contradicts.")
-@click.argument("data", type=FILE, metavar="DATA")
+@click.argument("data", type=INPUT, metavar="DATA")
 @click.option(
     "--most",
     type=click.IntRange(min=1),
@@ -27,11 +25,8 @@ from lcons_cli.progress import working
     show_default=True,
     help="The largest number of findings to show or write.",
 )
-@click.option("--page", type=FILE, metavar="FILE", help="Write the findings as an HTML page.")
+@click.option("--page", type=OUTPUT, metavar="FILE", help="Write the findings as an HTML page.")
 @labelled_options
-@click.option(
-    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Contiguous folds of DATA."
-)
 @click.option(
     "--rank",
     type=click.Choice(["auto", "odds", "rarity"]),
@@ -40,19 +35,9 @@ from lcons_cli.progress import working
     help="By the odds of a finding, or by how rare its confusion is as well; `auto`: the latter if at least a"
     " third of the tokens are O.",
 )
-@common_options("Print all reasons and the weights of the sources as well.", seed="unused")
+@json_option
 def audit(
-    data: str,
-    most: int,
-    page: str | None,
-    form: str | None,
-    columns: str | None,
-    tabs: bool,
-    folds: int,
-    rank: str,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    data: str, most: int, page: str | None, form: str | None, columns: str | None, rank: str, as_json: bool
 ) -> None:
     """Find labels in DATA that the rest of DATA contradicts: likely mistakes, the clearest first.
 
@@ -72,31 +57,27 @@ def audit(
       lcons audit train.conll
       lcons audit train.conll --page audit.html
     """
-    from lcons_tasks.audit import audit as audited
+    from lcons_tasks.audit import audit as audit_sentences
     from lcons_tasks.audit._outputs import audit_document, finding_lines
     from lcons_tasks.report import to_html
 
-    say: Say = say_nothing if quiet else say_on_stderr
-    check_target(page, data)
-    with working(f"reading {Path(data).name}", say):
-        sentences = labelled_sentences(read_labelled(data, form, columns, tabs, say), data)
-    with fitting(say) as progress:
-        found = audited(sentences, folds=folds, rank=rank, progress=progress)
+    check_output(page, data)
+    sentences = read_sentences(data, form, columns)
+    with progress("auditing") as report:
+        result = audit_sentences(
+            sentences, rank=rank, progress=lambda step, done, total: report(done, total, step)
+        )
     if page is not None:
-        document = audit_document(found, Path(data).name, most)
+        document = audit_document(result, Path(data).name, most)
         write_lines([to_html(document, Path(page).parent).removesuffix("\n")], page)
+    count = len(result.findings)
     if as_json:
-        click.echo(json.dumps(found.to_dict(most), ensure_ascii=False, indent=2))
+        print_json(result.to_dict(most))
     else:
-        shown = found.findings[:most]
-        for finding in shown:
-            for line in list(finding_lines(found, finding))[: None if verbose else 3]:
+        for finding in result.findings[:most]:
+            for line in list(finding_lines(result, finding))[:3]:
                 click.echo(line)
-        if verbose:
-            for name, weight in found.weights.items():
-                click.echo(f"weight of the {name}: {weight:.2f}")
-        count = len(found.findings)
-        more = "" if count == len(shown) else f"; --most {count} shows all"
+        more = "" if count <= most else f"; --most {count} shows all"
         findings = "1 finding" if count == 1 else f"{count:,} findings"
         click.echo(f"{findings} in {len(sentences):,} sentences{more}.")
-    click.get_current_context().exit(1 if found.findings else 0)
+    click.get_current_context().exit(1 if count else 0)

@@ -5,15 +5,14 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.options import FILE, common_options
-from lcons_cli.progress import about, waiting
+from lcons_cli.console import print_json, say
+from lcons_cli.options import INPUT, json_option
+from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint, Rules
@@ -21,13 +20,10 @@ if TYPE_CHECKING:
 
 EXITS = {"equal": 0, "different": 1, "undecided": 3}
 
-# Points times hidden units that are enumerated per second.
-_SPEED = 2e8
-
 
 @click.command(short_help="Check whether two constraints allow the same points.")
-@click.argument("a", type=FILE, metavar="A")
-@click.argument("b", type=FILE, metavar="B")
+@click.argument("a", type=INPUT, metavar="A")
+@click.argument("b", type=INPUT, metavar="B")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
@@ -36,25 +32,8 @@ _SPEED = 2e8
     metavar="POINTS",
     help="A domain of more points is not enumerated, but searched for a witness.",
 )
-@click.option(
-    "--witnesses",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="How many points to show that only A allows, and how many that only B allows.",
-)
-@common_options("Print how the answer was found.")
-def compare(
-    a: str,
-    b: str,
-    limit: int,
-    witnesses: int,
-    seed: int,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> None:
+@json_option
+def compare(a: str, b: str, limit: int, as_json: bool) -> None:
     """Check whether A and B allow the same points: exit code 0 if equal, 1 if different, 3 if undecided.
 
     Each is a constraint file. One of them may be a text file of designed rules, which use the names of the
@@ -79,27 +58,16 @@ def compare(
       lcons compare pairs.json pairs.json --json
     """
     from lcons_core import compare as compare_sets
-    from lcons_core._arithmetic import many
 
-    say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
-    space = sets[0].space
-    units = sum(points.width for points in sets)
-    if not space.integral:
-        say(f"{space.extent}: a closed form or sampled points decide")
-    elif space.size <= limit and space.size * units > 2 * _SPEED:
-        say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
-    elif space.size > limit:
-        say(f"{many(space.size)} points, above the limit of {limit:,}: a proof or a witness decides")
-    with waiting("comparing", say) as progress:
-        found = compare_sets(*sets, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
+    with progress("comparing") as report:
+        comparison = compare_sets(*sets, limit=limit, progress=report)
     if as_json:
-        click.echo(json.dumps({"a": a, "b": b, **found.to_dict()}, ensure_ascii=False, indent=2))
+        print_json({"a": a, "b": b, **comparison.to_dict()})
     else:
-        click.echo("\n".join(_lines(found, a, b)))
-    if verbose:
-        say(found.how)
-    raise click.exceptions.Exit(EXITS[found.outcome])
+        click.echo("\n".join(_lines(comparison, a, b)))
+    say(comparison.how)
+    raise click.exceptions.Exit(EXITS[comparison.outcome])
 
 
 def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint | Rules]:
@@ -113,8 +81,7 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
             read[i] = load(path)
     if not read:
         raise InvalidInput(
-            f"rules need a constraint file whose names they use, found rules in both {a!r} and {b!r}; name a"
-            " constraint file and a file of rules."
+            f"expected a constraint file whose names the rules use, got rules in {a!r} and {b!r}."
         )
     for i, path in enumerate((a, b)):
         if i not in read:
@@ -123,17 +90,11 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
 
 
 def is_rules(path: str) -> bool:
-    """Whether a file is text that cannot be a constraint file, which is JSON; False if it is missing."""
+    """Whether a file is text that cannot be a constraint file, which is JSON."""
     if Path(path).suffix.lower() == ".json":
         return False
-    from lcons_core._files import open_regular
-
-    try:
-        with open_regular(path) as file:
-            start = file.read(4096)
-    except (OSError, ValueError):
-        return False
-    return not start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    with Path(path).open("rb") as file:
+        return not file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
 def _lines(found: Comparison, a: str, b: str) -> list[str]:

@@ -1,15 +1,13 @@
-"""Input and output of the commands that label text: any bytes from stdin, results to stdout, notes to stderr.
+"""Input and output of the commands: bytes as they arrive, results on stdout, all else on stderr.
 
-It also finds the POS tagger for them. Only click is imported here; other modules are imported on use.
+Only click is imported here; other modules are imported on use.
 """
 
 from __future__ import annotations
 
-import errno
+import codecs
 import json
-import os
 import select
-import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -19,89 +17,126 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from lcons_cli.streams import Text, Waits, arriving, never
-
 if TYPE_CHECKING:
     from lcons_tasks.data.text import PosTagger
-    from lcons_tasks.data.text._plan import TaggedSentence
-    from lcons_tasks.data.text._spacy_tagger import TaggerProgress
 
 STDIN = "-"
 POS = "pos"
-
-Say = Callable[[str], None]
-TaggedCorpus = Callable[[], "tuple[str, list[TaggedSentence]]"]
-
-# The error numbers of a full or failing disk.
-_NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-
-# How libraries say that there is too little memory, if not by MemoryError.
-_NO_MEMORY = (
-    "Cannot allocate memory",
-    "can't allocate memory",
-    "cannot allocate memory",
-    "failed to map segment",
-)
+Waits = Callable[[], bool]
 
 # JSON may hold these characters unescaped, but some readers treat them as the end of a line.
 _LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
 
-def say_on_stderr(text: str) -> None:
-    """Prints a line on stderr."""
-    click.echo(f"lcons: {text}", err=True)
+def is_quiet() -> bool:
+    """Whether the user asked for results, warnings and errors only: `lcons --quiet COMMAND`."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().params.get("quiet"))
 
 
-def say_nothing(text: str) -> None:
-    """Prints nothing: the `Say` of `--quiet`."""
+def say(text: str) -> None:
+    """Prints a note on stderr."""
+    if not is_quiet():
+        click.echo(f"lcons: {text}", err=True)
 
 
-def listed(counts: Counter[str]) -> str:
-    """The names with their counts, the most frequent first.
-
-    >>> listed(Counter("abb"))
-    'b 2, a 1'
-    """
-    return ", ".join(f"{name} {number:,}" for name, number in counts.most_common()) or "none"
+def warn(text: str) -> None:
+    """Prints a warning on stderr, in one line."""
+    click.echo(f"warning: {' '.join(text.split())}", err=True)
 
 
-def standard_input() -> BinaryIO:
-    """Standard input as bytes, as they arrive; raises `LconsError` if it is closed."""
+def print_json(value: Any) -> None:
+    """Prints plain data on stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def never() -> bool:
+    """False: a source that never waits."""
+    return False
+
+
+def stdin_waits() -> bool:
+    """Whether the next line of stdin has not arrived yet: a program may wait for the answers to its last."""
+    try:
+        return not select.select([sys.stdin.fileno()], [], [], 0)[0]
+    except (OSError, ValueError):
+        return False
+
+
+class Tally(Counter[str]):
+    """Counts of answers: their statuses, and how many the constraints changed."""
+
+    def add(self, status: object, changed: object, **counts: int) -> None:
+        """Counts one answer, and what else it has."""
+        self.update({str(status): 1, "answers": 1, "changed": int(bool(changed)), **counts})
+
+    def summary(self, noun: str, part: str, constrained: bool) -> str:
+        """The counts in words: `noun` is an answer, `part` what it consists of."""
+        shown = [f"{noun}: {self['answers']:,} ({self[part]:,} {part})"]
+        if constrained:
+            shown += [f"changed by the constraints: {self['changed']:,}", f"relaxed: {self['relaxed']:,}"]
+        rare = ("out of budget", "time limit", "infeasible")
+        return ", ".join([*shown, *(f"{status}: {self[status]:,}" for status in rare if self[status])])
+
+
+@contextmanager
+def opened_bytes(file: str) -> Iterator[tuple[BinaryIO, Waits]]:
+    """The bytes of a file or of stdin, and whether the next line has not arrived yet."""
     from lcons_core import LconsError
 
-    if sys.stdin is None:
-        raise LconsError("cannot read standard input: it is closed; name a file, or send one to stdin.")
-    return arriving(sys.stdin.buffer)
+    if file == STDIN:
+        if sys.stdin is None:
+            raise LconsError("cannot read standard input: it is closed; name a file.")
+        yield sys.stdin.buffer, stdin_waits
+        return
+    with Path(file).open("rb") as source:
+        yield source, never
+
+
+class Text:
+    """Bytes as text: without a byte order mark; bytes that are not UTF-8 are kept; a newline ends a line.
+
+    >>> import io
+    >>> list(Text(io.BytesIO(b"\\xef\\xbb\\xbfone\\ntwo")))
+    ['one\\n', 'two']
+    """
+
+    def __init__(self, source: BinaryIO, waits: Waits = never) -> None:
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+        self.waits = waits
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._source:
+            # Only the last line may lack a newline; it may even end in the middle of a character.
+            text = self._decoder.decode(line, not line.endswith(b"\n"))
+            if text:
+                yield text
+
+    def read(self, size: int, /) -> str:
+        """The text that has arrived, at most about `size` characters; "" at the end."""
+        while data := self._source.read1(size):  # type: ignore[attr-defined]
+            text = self._decoder.decode(data)
+            if text:
+                return text
+        return self._decoder.decode(b"", True)
+
+    def chunks(self) -> Iterator[tuple[int, list[str]]]:
+        """Chunks of lines without their line ends, each with the number of its first line."""
+        from lcons_tasks.apps.references import chunks
+
+        number = 1
+        lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in self)
+        for chunk in chunks(lines, len, self.waits):
+            yield number, chunk
+            number += len(chunk)
 
 
 @contextmanager
 def opened(file: str) -> Iterator[Text]:
-    """The input as text."""
-    from lcons_core import LconsError
-
-    if file == STDIN:
-        yield Text(standard_input())
-        return
-    try:
-        source = Path(file).open("rb")  # noqa: SIM115
-    except (OSError, ValueError) as error:
-        raise LconsError(
-            f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}; name a text file, or `-` for"
-            " stdin."
-        ) from None
-    with source:
-        yield Text(source)
-
-
-def numbered_chunks(source: Text) -> Iterator[tuple[int, list[str]]]:
-    """Chunks of lines without their line ends, each with the number of its first line."""
-    from lcons_tasks.apps.references import chunks
-
-    number = 1
-    lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in source)
-    for chunk in chunks(lines, len, source.waits):
-        yield number, chunk
-        number += len(chunk)
+    """A file or stdin as text."""
+    with opened_bytes(file) as (source, waits):
+        yield Text(source, waits)
 
 
 def json_line(value: Any) -> str:
@@ -109,63 +144,29 @@ def json_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).translate(_LINE_ENDS) + "\n"
 
 
-def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> bool:
-    """Writes the contents to stdout as they come; returns False if the reader of stdout closed it.
+def escaped(texts: Iterable[str]) -> Generator[bytes, None, None]:
+    """Texts as UTF-8, in which a lone surrogate (a byte that is not UTF-8) is an escape of JSON."""
+    yield from (text.encode("utf-8", "backslashreplace") for text in texts)
 
-    Flushes the output whenever the input `waits` for more.
-    """
-    from lcons_core import LconsError
 
-    if sys.stdout is None:
-        raise LconsError("cannot write to standard output: it is closed; redirect it to a file or a pipe.")
+def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> None:
+    """Writes the contents to stdout as they come, and flushes whenever the input `waits` for more."""
     out = sys.stdout.buffer
-    try:
-        with closing(contents):
-            for content in contents:
-                out.write(content)
-                if waits():
-                    out.flush()
-        out.flush()
-    except OSError as error:
-        if isinstance(error, LconsError):
-            raise
-        _leave_stdout()
-        if isinstance(error, BrokenPipeError):
-            return False
-        raise LconsError(
-            f"cannot continue reading or writing: {error.strerror}; try again with another file."
-        ) from None
-    return True
+    with closing(contents):
+        for content in contents:
+            out.write(content)
+            if waits():
+                out.flush()
+    out.flush()
 
 
-def lacks_memory(error: BaseException) -> bool:
-    """Whether an error is one of too little memory, while work is done or a library is loaded."""
-    told = isinstance(error, ImportError | RuntimeError) and any(words in str(error) for words in _NO_MEMORY)
-    return told or isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+def pos_tagger() -> PosTagger:
+    """The installed POS tagger, else one that is trained on the best corpus at hand and kept."""
+    from lcons_cli.progress import progress
+    from lcons_tasks.data.text._pos import best_pos_tagger
 
-
-def failure_of_machine(error: BaseException) -> str | None:
-    """The sentence for an error of a full or failing disk, or of too little memory, which is not a bug of
-    lcons; None for any other error. The rest of the output is discarded."""
-    if lacks_memory(error):
-        _leave_stdout()
-        return (
-            "there is not enough memory for this; close other programs, raise the limit on memory (`ulimit"
-            " -v`), or use less data."
-        )
-    if not isinstance(error, OSError) or error.errno not in _NOT_WRITTEN:
-        return None
-    _leave_stdout()
-    return f"cannot write the output: {error.strerror}; make room, or write to another disk."
-
-
-def pos_tagger(corpus: TaggedCorpus, say: Say) -> PosTagger:
-    """The installed POS tagger, else one that is trained on the corpus and kept."""
-    from lcons_tasks.data._catalog import cache_folder
-    from lcons_tasks.data.text import find_pos_tagger
-
-    with tagger_progress(say) as progress:
-        tagger = find_pos_tagger(corpus, cache_dir=cache_folder().parent / "pos", progress=progress)
+    with progress("training a POS tagger, which is kept for the next time") as report:
+        tagger = best_pos_tagger(lambda step: report(step.done, step.total))
     say(f"POS tags by the {tagger.name}")
     return tagger
 
@@ -174,63 +175,3 @@ def tags_many(tagger: PosTagger, sentences: Iterable[Sequence[str]]) -> list[tup
     """One tag per word for each sentence; spaCy forgets new words after it, so that memory does not grow."""
     with tagger.pipeline.memory_zone():
         return tagger.tags_many(sentences)
-
-
-def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
-    """The best available corpus to train a POS tagger: CoNLL-2000's training set, else the bundled corpus."""
-    from lcons_tasks.data.text._pos import tagged_corpus
-
-    return tagged_corpus()
-
-
-@contextmanager
-def tagger_progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
-    """Shows a progress bar on stderr if that is a terminal, else one line, when training begins."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    quiet = say is say_nothing
-    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as bars:
-        tasks: list[Any] = []
-
-        def report(step: TaggerProgress) -> None:
-            if not tasks:
-                say("training a POS tagger, which is kept for the next time")
-                tasks.append(bars.add_task("POS tagger", total=step.total))
-            bars.update(tasks[0], completed=step.done)
-
-        yield report
-
-
-def leave_unread() -> bool:
-    """Whether stdout is a pipe whose reader closed it; the rest of the output is then discarded. Other pipes,
-    such as those to other processes, break for other reasons."""
-    try:
-        poll = select.poll()
-        poll.register(sys.stdout.fileno(), 0)
-        left = any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
-    except (AttributeError, OSError, ValueError):
-        return False
-    if left:
-        _leave_stdout()
-    return left
-
-
-def leave_unless_file() -> None:
-    """Discards the output that is not yet written, unless stdout is a file: a command that was told to end
-    would wait for the reader of a full pipe, perhaps for ever."""
-    try:
-        is_file = stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-    except (AttributeError, OSError, ValueError):
-        return
-    if not is_file:
-        _leave_stdout()
-
-
-def _leave_stdout() -> None:
-    """Discards the rest of the output, which cannot be written or has no reader any more."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        return

@@ -6,52 +6,42 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 import shlex
-import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
-from lcons_cli.options import FILE, common_options, folder_options
-from lcons_cli.progress import about, signs_of_life
-from lcons_cli.streams import waits_of
+from lcons_cli.console import STDIN, Tally, escaped, json_line, opened_bytes, say, write_all
+from lcons_cli.options import INPUT, STREAM, folder_options
+from lcons_cli.progress import Report, progress
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
-    from lcons_decode.files._scores import ScoreSource
-    from lcons_tasks.diagnosis import Choice
+    from lcons_tasks.diagnosis._choice import Choice
     from lcons_tasks.stats import LabelTally
-
 
 GOLD = "gold"
 # The member of the first JSON object that describes what was chosen.
 CHOICE = "choice"
+# What `--json` adds to the columns of a sequence.
+ANSWER = ("labels", "without", "score", "status", "changed", "violations")
 FOLDS = 5
 # As in lcons_decode.COSTS; importing that takes longer.
 COSTS = ("sigmoid", "hinge", "standard")
 
 
 @click.command(short_help="Label your own scores under constraints.")
-@click.argument("file", type=FILE, default=STDIN)
+@click.argument("file", type=STREAM, default=STDIN)
 @click.option(
     "-c",
     "--constraint",
     "files",
     multiple=True,
-    type=FILE,
     metavar="FILE[:WEIGHT]",
     help="A constraint file: hard, or soft with a weight, as in `rules.json:0.5`. May be repeated.",
-)
-@click.option(
-    "--soft",
-    type=float,
-    metavar="WEIGHT",
-    help="Make all constraints without their own weight soft, with this weight.",
 )
 @click.option(
     "--soft-cost",
@@ -75,7 +65,7 @@ COSTS = ("sigmoid", "hinge", "standard")
 @click.option(
     "--labels",
     "labels_file",
-    type=FILE,
+    type=INPUT,
     metavar="FILE",
     help="The labels of the columns of scores, one label per line, if the scores do not name them. A file"
     " with a JSON object may also have `transition`, `start` and `stop`, for a folder.",
@@ -97,38 +87,31 @@ COSTS = ("sigmoid", "hinge", "standard")
     " the fewest constraints, and others may be better.",
 )
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(["conll", "json"]),
-    default="conll",
-    show_default=True,
-    help="conll: one line per token, with word, other columns and label. json: one object per line, with"
-    " score, status, labels without the constraints, how many of them changed, and violations that remain;"
-    " `lcons report` shows it.",
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one object per line, with score, status, labels without the constraints, how many of them"
+    " changed, and violations that remain; `lcons report` shows it. Default: CoNLL columns, one line per"
+    " token, with word, other columns and label.",
 )
-@click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@click.option(
-    "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."
-)
+@click.option("--tabs", is_flag=True, help="Columns are separated by one tab, so that cells may hold blanks.")
 @folder_options
-@common_options(
-    "Print how often each constraint is broken, without and with constraints.", json=None, seed="unused"
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print how often each constraint is broken, without and with them."
 )
 def decode(
     file: str,
     files: tuple[str, ...],
-    soft: float | None,
     cost: str,
     choose: bool,
     labels_file: str | None,
     beam: int | None,
     budget: int,
-    form: str,
+    as_json: bool,
     tabs: bool,
     out: str | None,
     engine: str,
     jobs: int | None,
-    quiet: bool,
     verbose: bool,
 ) -> None:
     """Label sequences by the scores in FILE, or on stdin, under constraints.
@@ -159,64 +142,54 @@ def decode(
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
       lcons decode dev.jsonl -c pos.json -c iob2.json --choose > chosen.conll
     """
-    from lcons_core import InvalidInput
     from lcons_decode import load_constraints
     from lcons_decode.files._scores import read_labels, read_scored
 
-    if tabs and form == "json":
-        raise InvalidInput("--tabs is for columns, found --json; leave one of them out.")
-    if soft is not None and not files:
-        raise InvalidInput(
-            "--soft is the weight of constraints, found no constraint; add one with `-c FILE`."
-        )
-    own_cost = None if cost == "auto" else cost
-    say: Say = say_nothing if quiet else say_on_stderr
-    uses = load_constraints(files, soft, own_cost)
+    if tabs and as_json:
+        raise click.UsageError("use --tabs or --json, not both.")
+    cost_of_all = None if cost == "auto" else cost
+    uses = load_constraints(files, None, cost_of_all)
     if Path(file).is_dir():
         from lcons_cli.folders import run_folder
         from lcons_decode import Decoder
         from lcons_decode.files._scores import read_model
 
         if labels_file is None or choose:
-            raise InvalidInput("a folder needs the labels of its scores, `--labels FILE`, and no `--choose`.")
+            raise click.UsageError("a folder needs `--labels FILE`, and no `--choose`.")
         decoder = Decoder(uses, **read_model(labels_file), beam=beam, budget=budget)
-        run_folder(decoder, file, out, engine, jobs, say)
+        run_folder(decoder, file, out, engine, jobs)
         return
     if out is not None:
-        raise InvalidInput("-o is for a folder; the answers for a file are on stdout.")
-    hard = _choosable(uses, soft) if choose else []
+        raise click.UsageError("-o is for a folder; the answers for a file are on stdout.")
+    hard = _choosable(uses) if choose else []
     labels = None if labels_file is None else read_labels(labels_file)
-    with opened_bytes(file) as source:
-        scored = read_scored(source, "standard input" if file == STDIN else file, labels)
+    with opened_bytes(file) as (source, waits):
+        scored: Iterable[Scored] = read_scored(source, "standard input" if file == STDIN else file, labels)
+        options = {"beam": beam, "budget": budget}
         choice = None
         if choose:
-            scored = _Listed(scored)
-            choice = _chosen(scored, hard, {"cost": own_cost, "beam": beam, "budget": budget}, say)
+            scored = list(scored)
+            choice = _chosen(scored, hard, {"cost": cost_of_all, **options})
             uses = list(choice.uses)
         summary = _Summary(uses, verbose, choice)
-        waits = waits_of(source)
-        options = {"beam": beam, "budget": budget, "waits": waits}
-        written = "tabs" if tabs else form
-        if write_all(_contents(scored, uses, options, written, summary, say), waits):
-            for line in summary.lines():
-                say(line)
-            if choice is not None and uses:
-                by_name = {use.name: file for use, file in zip(hard, files, strict=True)}
-                say(f"Next: {_command(by_name, uses, cost)}")
+        form = "json" if as_json else "tabs" if tabs else "conll"
+        with progress("decoding") as report:
+            answers = _answers(scored, uses, {**options, "waits": waits}, report)
+            write_all(escaped(_texts(answers, form, summary)), waits)
+    for line in summary.lines():
+        say(line)
+    if choice is not None and uses:
+        by_name = {use.name: file for use, file in zip(hard, files, strict=True)}
+        say(f"Next: {_command(by_name, uses, cost)}")
 
 
-def _choosable(uses: Sequence[Hard | Soft], soft: float | None) -> list[Hard]:
-    """The constraints to choose from; raises an error if there are none, or if a weight is given."""
-    from lcons_core import InvalidInput
+def _choosable(uses: Sequence[Hard | Soft]) -> list[Hard]:
+    """The constraints to choose from; raises an error if there are none, or if a weight is stated."""
     from lcons_decode import Hard
 
     hard = [use for use in uses if isinstance(use, Hard)]
-    if not uses:
-        raise InvalidInput("--choose chooses among constraints, found none; add one with `-c FILE`.")
-    if len(hard) < len(uses):
-        weighted = next(use.name for use in uses if not isinstance(use, Hard))
-        found = f"a weight of {weighted!r}" if soft is None else f"--soft {soft:g}"
-        raise InvalidInput(f"--choose also chooses the weights, found {found}; leave it out.")
+    if not uses or len(hard) < len(uses):
+        raise click.UsageError("--choose needs constraints without weights: add some with `-c FILE`.")
     return hard
 
 
@@ -230,24 +203,7 @@ def _command(files: dict[str, str], uses: Sequence[Hard | Soft], cost: str) -> s
     return shlex.join([*words, *([] if cost == "auto" else ["--soft-cost", cost])])
 
 
-class _Listed:
-    """All sequences of a source, in memory."""
-
-    def __init__(self, source: ScoreSource) -> None:
-        self._sequences = list(source)
-        self._read = 0
-
-    def __iter__(self) -> Iterator[Scored]:
-        for i, scored in enumerate(self._sequences, start=1):
-            self._read = i
-            yield scored
-
-    def share(self) -> float | None:
-        """The share that has been read."""
-        return self._read / len(self._sequences) if self._sequences else None
-
-
-def _chosen(sequences: _Listed, hard: Sequence[Hard], options: dict[str, Any], say: Say) -> Choice:
+def _chosen(sequences: Sequence[Scored], hard: Sequence[Hard], options: dict[str, Any]) -> Choice:
     """The choice on the sequences with gold labels."""
     from lcons_core import InvalidInput
     from lcons_tasks.diagnosis import choose
@@ -255,54 +211,55 @@ def _chosen(sequences: _Listed, hard: Sequence[Hard], options: dict[str, Any], s
     labelled = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]
     if len(labelled) < FOLDS:
         raise InvalidInput(
-            f"--choose needs the gold labels of at least {FOLDS} sequences, found {len(labelled)}; add a"
-            f" column `{GOLD}`, or leave --choose out."
+            f"--choose needs a column `{GOLD}` in at least {FOLDS} sequences: got {len(labelled)}."
         )
-    measured = [0, 0]
-
-    def progress(*now: int) -> None:
-        measured[:] = now
-
-    with signs_of_life(lambda: "choosing: {} of {} options measured".format(*measured), say):
-        return choose(labelled, hard, folds=FOLDS, progress=progress, **options)
+    with progress("choosing: measuring options") as report:
+        return choose(labelled, hard, folds=FOLDS, progress=report, **options)
 
 
-def _contents(
-    source: ScoreSource,
-    uses: Sequence[Hard | Soft],
-    options: dict[str, Any],
-    form: str,
-    summary: _Summary,
-    say: Say,
-) -> Generator[bytes, None, None]:
+def _answers(
+    source: Iterable[Scored], uses: Sequence[Hard | Soft], options: dict[str, Any], report: Report
+) -> Iterator[tuple[Scored, Decoding]]:
+    """The answers, one by one; `report` shows how many there are, and each long search."""
+    from lcons_decode._stream import decode_scored
+
+    done = 0
+
+    def tried(scored: Scored, labellings: int) -> None:
+        report(done, None, f"{scored.where}: {labellings:,} labellings tried; sequences done")
+
+    for done, answer in enumerate(decode_scored(source, uses, **options, progress=tried), start=1):
+        report(done, None, "sequences done")
+        yield answer
+
+
+def _texts(
+    answers: Iterable[tuple[Scored, Decoding]], form: str, summary: _Summary
+) -> Generator[str, None, None]:
     """The output, sequence by sequence; each answer is added to the summary."""
     from lcons_core import InvalidInput
-    from lcons_decode._stream import decode_scored
     from lcons_decode.files._answers import conll, described
 
-    columns: list[str] | None = None
-    state = _State(source, options["budget"])
-    with signs_of_life(state.now, say):
-        for scored, answer in decode_scored(source, uses, **options, progress=state.tried):
-            if form == "json":
-                begins = summary.choice is not None and not summary.sequences
-                more = {CHOICE: summary.choice.to_dict()} if summary.choice and begins else {}
-                text = json_line(described(scored, answer) | more)
-            else:
-                columns = list(scored.x) if columns is None else columns
-                if sorted(columns) != sorted(scored.x):
-                    raise InvalidInput(
-                        f"{scored.where}: expected the columns of the first sequence"
-                        f" ({', '.join(columns) or 'none'}), found {', '.join(scored.x) or 'none'}; use the"
-                        " same columns in each sequence, or use --json."
-                    )
-                text = conll(scored, answer, tabs=form == "tabs")
-            summary.count(scored, answer)
-            state.done()
-            # A JSON string may hold half a surrogate pair, which is written as an escape.
-            yield text.encode("utf-8", "backslashreplace")
-    if not summary.sequences:
-        raise InvalidInput("expected the scores of at least one sequence, found none; add `emission`.")
+    columns: list[str] = []
+    for scored, answer in answers:
+        columns = columns if summary.tally else list(scored.x)
+        if form == "json":
+            replaced = [name for name in scored.x if name in ANSWER]
+            if replaced:
+                raise InvalidInput(f"{scored.where}: the answer would replace the column {replaced[0]!r}.")
+            choice = {} if summary.tally or not summary.choice else {CHOICE: summary.choice.to_dict()}
+            text = json_line(described(scored, answer) | choice)
+        elif sorted(columns) != sorted(scored.x):
+            raise InvalidInput(
+                f"{scored.where}: expected the columns of the first sequence:"
+                f" {', '.join(columns) or 'none'}; got {', '.join(scored.x) or 'none'}; --json allows that."
+            )
+        else:
+            text = conll(scored, answer, tabs=form == "tabs")
+        summary.count(scored, answer)
+        yield text
+    if not summary.tally:
+        raise InvalidInput("expected the scores of at least one sequence, got none.")
 
 
 @dataclass
@@ -313,21 +270,14 @@ class _Summary:
     uses: Sequence[Hard | Soft]
     verbose: bool
     choice: Choice | None = None
-    sequences: int = 0
-    tokens: int = 0
-    changed: int = 0
-    labels: int = 0
+    tally: Tally = field(default_factory=Tally)
     gold: LabelTally | None = None
-    statuses: Counter[str] = field(default_factory=Counter)
     broken: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, scored: Scored, answer: Decoding) -> None:
         """Adds one answer."""
-        self.sequences += 1
-        self.tokens += len(scored.scores)
-        self.changed += bool(answer.stats["changed"])
-        self.labels += answer.stats["changed"]
-        self.statuses[str(answer.status)] += 1
+        changed = answer.stats["changed"]
+        self.tally.add(answer.status, changed, tokens=len(scored.scores))
         answers = {"alone": answer.stats["alone"], "now": answer.y}
         if gold := scored.x.get(GOLD, ()):
             self._tally().add(gold, answers["alone"], answers["now"])
@@ -353,15 +303,7 @@ class _Summary:
         """The lines of the summary."""
         if self.choice is not None:
             yield str(self.choice)
-        parts = [f"sequences: {self.sequences:,} ({self.tokens:,} tokens)"]
-        if self.uses:
-            parts.append(f"changed by the constraints: {self.changed:,} ({self.labels:,} labels)")
-            parts.append(f"relaxed: {self.statuses['relaxed']:,}")
-        if self.statuses["out of budget"]:
-            parts.append(f"out of budget: {self.statuses['out of budget']:,} (raise --budget)")
-        if self.statuses["infeasible"]:
-            parts.append(f"infeasible: {self.statuses['infeasible']:,}")
-        yield ", ".join(parts)
+        yield self.tally.summary("sequences", "tokens", bool(self.uses))
         for gain in self.gold.gains() if self.gold else ():
             points = "" if gain.interval is None else f": {gain.interval} points"
             yield (
@@ -373,59 +315,3 @@ class _Summary:
             kind = "hard" if weight is None else f"soft, weight {weight:g}"
             before, after = (self.broken[use.name, when] for when in ("alone", "now"))
             yield f"{use.name} ({kind}): broken in {before:,} sequences by the scores alone, in {after:,} now"
-
-
-class _State:
-    """The progress: the number of finished sequences, and the labellings tried of the present one."""
-
-    def __init__(self, source: ScoreSource, budget: int) -> None:
-        self._source, self._budget = source, budget
-        self._began = self._last = time.monotonic()
-        self._sequences, self._share = 0, 0.0
-        self._trying: tuple[Scored, int] | None = None
-
-    def done(self) -> None:
-        """Counts one more finished sequence."""
-        self._sequences += 1
-        self._share, self._last = self._source.share() or 0.0, time.monotonic()
-        self._trying = None
-
-    def tried(self, scored: Scored, labellings: int) -> None:
-        """Records how many labellings of a sequence have been tried."""
-        self._trying = (scored, labellings)
-
-    def now(self) -> str:
-        """The progress in words."""
-        share, trying, parts = self._share, self._trying, []
-        if self._sequences:
-            parts.append(f"{self._sequences:,} sequences" + (f" ({share:.0%})" if share else "") + " so far")
-        if 0 < share < 1:
-            rest = (self._last - self._began) * (1 - share) / share - (time.monotonic() - self._last)
-            parts += [f"{about(rest)} to go"] if rest > 0 else []
-        if trying is not None:
-            scored, labellings = trying
-            parts.append(
-                f"{scored.where} ({len(scored.scores):,} tokens): {labellings:,} of at most {self._budget:,}"
-                " labellings tried"
-            )
-        return "; ".join(parts) or "no sequence is done yet"
-
-
-@contextmanager
-def opened_bytes(file: str) -> Iterator[BinaryIO]:
-    """A file of scores, or stdin, as bytes."""
-    from lcons_core import LconsError
-
-    if file == STDIN:
-        yield standard_input()
-        return
-    try:
-        source = Path(file).open("rb")  # noqa: SIM115
-        source.peek()
-    except (OSError, ValueError) as error:
-        raise LconsError(
-            f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}; name a file of scores, or"
-            " `-` for stdin."
-        ) from None
-    with source:
-        yield source

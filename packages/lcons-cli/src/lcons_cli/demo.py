@@ -8,10 +8,8 @@ import json
 
 import click
 
-from lcons_core import Recipe, Rules, compare, explain, simplify, why
-from lcons_core._tables import named_rows, rows_table
-from lcons_core._theorem import Form
-from lcons_core.features import Tuples
+from lcons_cli.console import print_json
+from lcons_cli.options import json_option, seed_option
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
@@ -24,8 +22,21 @@ SOURCES = {
 }
 
 
-def run(seed: int, as_json: bool = False, verbose: bool = False) -> None:
-    """Prints the rows, the simplified rows, the rules in words, and a comparison with the designed rules."""
+@click.command(short_help="Learn a toy constraint and show all its forms.")
+@seed_option
+@json_option
+def demo(seed: int, as_json: bool) -> None:
+    """Learn which entity can be the source of which relation, and print the constraints.
+
+    \b
+    Example:
+      lcons demo
+    """
+    from lcons_core import Recipe, Rules, compare, explain, simplify, why
+    from lcons_core._tables import named_rows, rows_table
+    from lcons_core._theorem import Form
+    from lcons_core.features import Tuples
+
     pairs = Tuples(("source", "relation"), (ENTITIES, RELATIONS))
     valid = [(entity, "NoRel") for entity in ENTITIES]
     valid += [(entity, relation) for relation, entity in SOURCES.items()]
@@ -38,10 +49,10 @@ def run(seed: int, as_json: bool = False, verbose: bool = False) -> None:
     designed = Rules(pairs.space, allowed=[{"source": e, "relation": r} for e, r in valid])
     answer = compare(constraint, designed)
     if as_json:
-        rows = {form: named_rows(constraint, form) for form in (Form.ROWS, Form.SIMPLIFIED)}
-        shown = {form.value: json.loads("\n".join(found.json())) for form, found in rows.items()}
+        forms = {form: named_rows(constraint, form) for form in (Form.ROWS, Form.SIMPLIFIED)}
+        shown = {form.value: json.loads("\n".join(rows.json())) for form, rows in forms.items()}
         shown |= {"rules": rules.to_dict(), "why": reason.to_dict(), "against the designed": str(answer)}
-        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        print_json(shown)
         return
     click.echo(
         f"{len(examples.positives)} valid and {len(examples.negatives)} invalid (source, relation) pairs"
@@ -52,8 +63,6 @@ def run(seed: int, as_json: bool = False, verbose: bool = False) -> None:
     click.echo(rows_table(simplify(constraint).rows, pairs.space))
     heading("In words")
     click.echo(str(rules))
-    for rule in rules.rules if verbose else ():
-        click.echo(f"- {rule.words}\n    {rule.proof}")
     heading("Why can a Location not Kill?")
     click.echo(str(reason))
     heading("Against the designed constraints")

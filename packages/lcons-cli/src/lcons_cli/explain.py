@@ -5,72 +5,32 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.labelled_file import labelled_options, read_labelled, valid_option
-from lcons_cli.options import FILE, common_options
-from lcons_cli.progress import about, working
+from lcons_cli.console import print_json, say
+from lcons_cli.labelled_file import labelled_options, read_labelled
+from lcons_cli.options import INPUT, json_option
+from lcons_cli.progress import progress
 from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
     from lcons_core._psi import PsiRows
     from lcons_core.reason._why import Completions, Why
-    from lcons_tasks.own_data import Data
-
-FORBIDDEN = "--forbidden"
-
-# Cells of the lattice of partial assignments that are visited per second.
-_SPEED = 1e6
+    from lcons_tasks.own_data._data import Data
 
 
-class ManyWords(click.Command):
-    """A command in which some options, here `--forbidden`, read all words up to the next option."""
-
-    spread_options: tuple[str, ...] = (FORBIDDEN,)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread(args, self.spread_options))
-
-
-def spread(args: Sequence[str], options: tuple[str, ...] = (FORBIDDEN,)) -> list[str]:
-    """The arguments, with each of these options repeated before each of its words.
-
-    >>> spread(["pairs.json", "--forbidden", "Location", "Kill", "--json"])
-    ['pairs.json', '--forbidden', 'Location', '--forbidden', 'Kill', '--json']
-    """
-    found: list[str] = []
-    within = ""
-    first = False
-    for i, word in enumerate(args):
-        if word == "--":
-            return [*found, *args[i:]]
-        if word.startswith("-") and word != "-" and not first:
-            first = word in options
-            within = word if first else ""
-            found.append(word)
-            continue
-        if within and not first:
-            found.append(within)
-        found.append(word)
-        first = False
-    return found
-
-
-@click.command(cls=ManyWords, short_help="Print a constraint in words, or why it forbids something.")
-@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json", required=False)
+@click.command(short_help="Print a constraint in words, or why it forbids something.")
+@click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
+@click.argument("values", nargs=-1, metavar="[VALUE]...")
 @click.option(
-    FORBIDDEN,
-    "words",
-    multiple=True,
-    metavar="VALUE...",
+    "--forbidden",
+    is_flag=True,
     help="Explain why a combination is forbidden: values such as `Location Kill`, or, if these are ambiguous,"
-    " `source=Location,relation=Kill`. Exit code 0 if it is forbidden, 1 if it is allowed.",
+    " `source=Location relation=Kill`. Exit code 0 if it is forbidden, 1 if it is allowed.",
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many rules to show."
@@ -83,27 +43,24 @@ def spread(args: Sequence[str], options: tuple[str, ...] = (FORBIDDEN,)) -> list
 )
 @click.option(
     "--gold",
-    type=FILE,
+    type=INPUT,
     metavar="FILE",
     help="Labelled data, as for `lcons learn`: print only the rules that reject some of it, with the number"
     " of parts that each rejects.",
 )
 @labelled_options
-@valid_option
-@common_options("Print the proof of each rule as well.", json="Print JSON, with all rules.")
+@json_option
+@click.option("-v", "--verbose", is_flag=True, help="Print the proof of each rule as well.")
 def explain(
-    constraint: str | None,
-    words: tuple[str, ...],
+    constraint: str,
+    values: tuple[str, ...],
+    forbidden: bool,
     limit: int,
     as_rules: bool,
     gold: str | None,
     form: str | None,
     columns: str | None,
-    tabs: bool,
-    valid: str | None,
-    seed: int,
     as_json: bool,
-    quiet: bool,
     verbose: bool,
 ) -> None:
     """Print the constraint in CONSTRAINT.json in words, as rules. Each rule is proved.
@@ -115,28 +72,22 @@ def explain(
       lcons explain pairs.json --gold pairs.jsonl
       lcons explain pairs.json --forbidden source=Location,relation=Kill --json
     """
-    if constraint is None and len(words) > 1:
-        *words_before, constraint = words
-        words = tuple(words_before)
-    if constraint is None:
-        raise click.UsageError("Missing argument 'CONSTRAINT.json'.")
+    if forbidden != bool(values):
+        raise click.UsageError(
+            "--forbidden needs the values of a combination, as in `--forbidden Location Kill`."
+        )
     use_one_thread()
     from lcons_core import load
 
-    say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
-    if words:
-        _answer(learned, words, seed, as_json, say)
+    if values:
+        _answer(learned, values, as_json)
     else:
-        parts = (
-            None
-            if gold is None
-            else _parts(learned, read_labelled(gold, form, columns, tabs, say, valid), gold, say)
-        )
-        _rules(learned, parts, limit, as_rules, seed, as_json, verbose, say)
+        parts = None if gold is None else _parts(learned, read_labelled(gold, form, columns), gold)
+        _rules(learned, parts, limit, as_rules, as_json, verbose)
 
 
-def _parts(learned: LearnedConstraint, data: Data, gold: str, say: Say) -> PsiRows:
+def _parts(learned: LearnedConstraint, data: Data, gold: str) -> PsiRows:
     """The parts of labelled data that the constraint reads."""
     from lcons_core import InvalidInput, SparsePsi
     from lcons_core._psi import PsiRows
@@ -146,10 +97,7 @@ def _parts(learned: LearnedConstraint, data: Data, gold: str, say: Say) -> PsiRo
     if isinstance(data, PsiTable):
         return PsiRows.of(SparsePsi.from_dense(data.X[data.valid]))
     if learned.feature is None:
-        raise InvalidInput(
-            f"expected a table of psi vectors in {gold!r}, because the constraint has no feature, found"
-            " structures; name the table that it was learned from."
-        )
+        raise InvalidInput(f"the constraint has no feature: expected a table of psi vectors in {gold!r}.")
     known = set(learned.labels)
     read = [one for one in data.instances if not known or known.issuperset(one.y)]
     if len(read) < len(data.instances):
@@ -162,58 +110,51 @@ def _rules(
     gold: PsiRows | None,
     limit: int,
     as_rules: bool,
-    seed: int,
     as_json: bool,
     verbose: bool,
-    say: Say,
 ) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
-    from lcons_core.reason._explain import explain_rejected, lattice_size
+    from lcons_core.reason._explain import explain_rejected
     from lcons_core.reason._rules_text import rules_text
-    from lcons_core.reason._search import ENUMERATION_LIMIT
 
     if as_rules:
         learned.space.check_finite("a file of rules", "leave out --rules to print its rules in words")
-    cells = lattice_size(learned.space.cells())
-    if learned.space.integral and 2 * _SPEED < cells <= ENUMERATION_LIMIT:
-        say(f"{cells:,} partial assignments to look at; {about(cells / _SPEED)}")
-    with working("finding rules", say):
+    with progress("finding rules"):
         if gold is None:
-            found = explain_constraint(learned, limit=limit, seed=seed)
+            explanation = explain_constraint(learned, limit=limit)
         else:
-            found = explain_rejected(learned, gold, limit=limit, seed=seed)
+            explanation = explain_rejected(learned, gold, limit=limit)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
-    elif gold is not None and not found.coverage.total:
+        print_json(explanation.to_dict())
+    elif gold is not None and not explanation.coverage.total:
         click.echo(f"nothing is rejected of {gold.total:,.0f} parts.")
     elif as_rules:
-        click.echo(f"# {found.summary(len(found.rules))}")
-        words = [" ".join(rule.words.split()) for rule in found.rules]
-        click.echo(rules_text([rule.box for rule in found.rules], learned.space, words), nl=False)
+        click.echo(f"# {explanation.summary(len(explanation.rules))}")
+        words = [" ".join(rule.words.split()) for rule in explanation.rules]
+        click.echo(rules_text([rule.box for rule in explanation.rules], learned.space, words), nl=False)
     elif verbose:
-        for rule in found.rules[:limit]:
+        for rule in explanation.rules[:limit]:
             click.echo(f"- {rule.words}\n    {rule.proof}")
-        click.echo(found.summary())
+        click.echo(explanation.summary())
     else:
-        click.echo(str(found))
+        click.echo(str(explanation))
 
 
-def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json: bool, say: Say) -> None:
+def _answer(learned: LearnedConstraint, words: Sequence[str], as_json: bool) -> None:
     """Prints why a combination is forbidden, or that it is allowed; raises `Exit` with the exit code."""
     from lcons_core import completions, why
     from lcons_core.reason._rules_text import read_assignment
 
     assignment = read_assignment(learned.space, words)
-    with working("looking at completions", say):
-        some = completions(learned, assignment, seed=seed)
+    with progress("looking at completions"):
+        some = completions(learned, assignment)
         reason = why(learned, assignment)
     forbidden = True if reason.forbidden else some.forbidden
     if as_json:
         verdict = {True: "forbidden", False: "allowed", None: "undecided"}[forbidden]
         data: dict[str, Any] = {"assignment": assignment, "verdict": verdict, **reason.to_dict()}
-        data["completions"] = some.to_dict()
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+        print_json({**data, "completions": some.to_dict()})
     else:
         click.echo("\n".join(_lines(reason, some, forbidden)))
     raise click.exceptions.Exit({True: 0, False: 1, None: 3}[forbidden])

@@ -5,29 +5,24 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
 import shlex
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.decode import opened_bytes
-from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, common_options, in_options
-from lcons_cli.progress import about, signs_of_life, waiting, working
+from lcons_cli.console import opened_bytes, print_json, say, warn
+from lcons_cli.evaluate import evaluation, gold_data, labels_by, table
+from lcons_cli.labelled_file import TABS, labelled_options, read_sentences
+from lcons_cli.options import FOLDER, INPUT, in_options, json_option, seed_option
+from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_tasks import FitSettings, FittedTagger, Sentence
     from lcons_tasks.fitted._fitted_tagger import Fitted
     from lcons_tasks.fitted._own_scores import FittedScores
-    from lcons_tasks.own_data import Data
 
 BASES = ("crf", "bilstm", "token")
 
@@ -40,11 +35,11 @@ WIDTH = 100
 
 
 @click.command(short_help="Make a tagger from few labels and unlabelled text.")
-@click.argument("train", type=FILE, metavar="TRAIN")
+@click.argument("train", type=INPUT, metavar="TRAIN")
 @click.option(
     "--unlabelled",
     multiple=True,
-    type=FILE,
+    type=INPUT,
     metavar="FILE",
     help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop or"
     " at a blank line; one word per line with blank lines between sentences; or any format of TRAIN, whose"
@@ -54,7 +49,7 @@ WIDTH = 100
     "-o",
     "--output",
     required=True,
-    type=FILE,
+    type=FOLDER,
     metavar="FOLDER",
     help="The folder for the tagger and its report; a tagger that is there is replaced.",
 )
@@ -68,7 +63,7 @@ WIDTH = 100
 )
 @click.option(
     "--scores",
-    type=FILE,
+    type=INPUT,
     metavar="FILE",
     help="The scores of your own tagger on the sentences of TRAIN, as `lcons decode` reads them. It must not"
     " have been trained on these sentences. Instead of a tagger, FOLDER then holds the constraints to decode"
@@ -83,7 +78,11 @@ WIDTH = 100
     show_default=True,
     help="Contiguous folds of TRAIN, by which everything is chosen.",
 )
-@common_options("Print the chosen settings as well.")
+@click.option(
+    "--test", type=INPUT, metavar="FILE", help="Gold sentences to measure the tagger on, as `lcons evaluate`."
+)
+@seed_option
+@json_option
 def fit(
     train: str,
     unlabelled: tuple[str, ...],
@@ -93,12 +92,10 @@ def fit(
     plain: bool,
     form: str | None,
     columns: str | None,
-    tabs: bool,
     folds: int,
-    as_json: bool,
+    test: str | None,
     seed: int,
-    quiet: bool,
-    verbose: bool,
+    as_json: bool,
 ) -> None:
     """Make a tagger from the labelled sentences in TRAIN and from unlabelled text, for `lcons tag`.
 
@@ -131,175 +128,130 @@ def fit(
     from lcons_tasks.apps._tagger_folder import check_tagger_folder
     from lcons_tasks.fitted._own_scores import check_decoding_folder
 
-    say: Say = say_nothing if quiet else say_on_stderr
-    if scores is not None:
-        if unlabelled or plain or base != "crf":
-            raise click.UsageError("use --scores, or --unlabelled, --base or --plain, not both.")
-        check_decoding_folder(output)
-    else:
+    if scores is None:
         check_tagger_folder(output)
+    elif unlabelled or plain or test or base != "crf":
+        raise click.UsageError("use --scores, or --unlabelled, --base, --plain or --test, not both.")
+    else:
+        check_decoding_folder(output)
     settings = FitSettings.plain(base, seed) if plain else FitSettings(base, seed=seed)
     settings = replace(settings, folds=folds)
-    with working(f"reading {Path(train).name}", say):
-        sentences = labelled_sentences(read_labelled(train, form, columns, tabs, say), train)
-    found: FittedTagger | FittedScores
+    sentences = read_sentences(train, form, columns)
+    gold = None if test is None else gold_data(test, form, columns)
+    measured: list[dict[str, Any]] = []
+    fitted: FittedTagger | FittedScores
     if scores is None:
-        found, warnings = _tagger(sentences, _texts(unlabelled, columns, tabs, say), settings, plain, say)
+        texts = _texts(unlabelled, columns, form == TABS)
+        fitted = _tagger(sentences, texts, settings)
+        warnings = [*_few(fitted), *(() if plain else _few_texts(texts))]
+        if gold is not None:
+            base_model = fitted if plain else _tagger(sentences, [], FitSettings.plain(base, seed))
+            ours, theirs = (labels_by(one.tagger, gold) for one in (fitted, base_model))
+            measured = evaluation(gold, ours, theirs)
         command, holds = f"lcons tag --model {output} text.txt", "tagger is"
     else:
-        found, warnings = chosen, _ = _constraints(sentences, scores, settings, say)
-        command = shlex.join(["lcons", "decode", scores, *chosen.options(output)])
+        fitted, warnings = constraints, _ = _constraints(sentences, scores, settings)
+        command = shlex.join(["lcons", "decode", scores, *constraints.options(output)])
         holds = "constraints are"
-    found.save(output)
-    ctx = click.get_current_context()
-    warnings = [in_options(text, ctx.command, ctx) for text in warnings]
+    fitted.save(output)
+    click_command = click.get_current_context().command
+    warnings = [in_options(text, click_command) for text in warnings]
     if as_json:
-        content = {"folder": output, **found.to_dict(), "warnings": warnings, "next": command}
-        click.echo(json.dumps(content, ensure_ascii=False, indent=2))
+        more = {"test": measured} if measured else {}
+        print_json({"folder": output, **fitted.to_dict(), **more, "warnings": warnings, "next": command})
     else:
-        click.echo("\n".join(_summary(found, command, verbose)))
+        click.echo("\n".join(_summary(fitted, command)))
+        if test is not None:
+            click.echo("\n".join([*table(measured, Path(test).name, "base model"), ""]))
         click.echo(f"The {holds} in {output}, the report in {Path(output) / 'report.html'}.\nNext: {command}")
     for text in warnings:
-        click.echo(f"warning: {text}", err=True)
+        warn(text)
 
 
-def _texts(files: tuple[str, ...], columns: str | None, tabs: bool, say: Say) -> list[tuple[str, ...]]:
+def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tuple[str, ...]]:
     """The unlabelled sentences of all files."""
     from lcons_tasks.own_data import read_words
 
     texts: list[tuple[str, ...]] = []
     for file in files:
-        with working(f"reading {Path(file).name}", say):
-            own = read_words(file, columns, tabs)
-        texts += own
-        words = sum(map(len, own))
-        say(f"{Path(file).name}: {len(own):,} sentences, {words:,} words")
-        if words > LONG * len(own):
-            click.echo(
-                f"warning: {Path(file).name}: its sentences have {words / len(own):,.0f} words on average."
-                " Raw text is cut at full stops and the like, and at blank lines: if each line is a sentence,"
-                " add a blank line after each (`sed G`)",
-                err=True,
+        name = Path(file).name
+        with progress(f"reading {name}"):
+            sentences = read_words(file, columns, tabs)
+        texts += sentences
+        words = sum(map(len, sentences))
+        say(f"{name}: {len(sentences):,} sentences, {words:,} words")
+        if words > LONG * len(sentences):
+            warn(
+                f"{name}: its sentences have {words / len(sentences):,.0f} words on average. Raw text is cut"
+                " at full stops and blank lines: if lines are sentences, add a blank line"
+                " after each (`sed G`)"
             )
     return texts
 
 
-def _tagger(
-    sentences: list[Sentence], texts: list[tuple[str, ...]], settings: FitSettings, plain: bool, say: Say
-) -> tuple[FittedTagger, list[str]]:
-    """The tagger, and warnings."""
+def _tagger(sentences: list[Sentence], texts: list[tuple[str, ...]], settings: FitSettings) -> FittedTagger:
     from lcons_tasks import fit as fit_tagger
 
-    with fitting(say) as progress:
-        found = fit_tagger(sentences, texts, settings, progress=progress)
-    warnings = list(_few(found))
-    if len(texts) < FEW and not plain:
-        given = (
-            f"{len(texts)} sentences of unlabelled text are too few"
-            if texts
-            else "no unlabelled text was given"
+    with progress("fitting") as report:
+        return fit_tagger(
+            sentences,
+            texts,
+            settings,
+            progress=lambda step, done, total: report(done, total, step),
         )
-        warnings.append(
-            f"{given}, so that most parts had nothing to learn from; with `unlabelled=`, a few hundred"
-            " sentences of the same kind are usually worth several points"
-        )
-    return found, warnings
 
 
 def _constraints(
-    sentences: list[Sentence], file: str, settings: FitSettings, say: Say
+    sentences: list[Sentence], file: str, settings: FitSettings
 ) -> tuple[FittedScores, list[str]]:
     """The constraints for the scores in a file, and warnings."""
     from lcons_decode.files._scores import read_scored
     from lcons_tasks.fitted import fit_scores
 
-    with working("choosing constraints", say), opened_bytes(file) as source:
-        found = fit_scores(sentences, list(read_scored(source, file)), settings)
-    warnings = list(_few(found))
-    if found.suspicious:
+    with progress("choosing constraints"), opened_bytes(file) as (source, _):
+        fitted = fit_scores(sentences, list(read_scored(source, file)), settings)
+    warnings = list(_few(fitted))
+    if fitted.suspicious:
         warnings.append(
-            f"the scores alone are right on {found.accuracy:.1f} % of the tokens, as if the tagger had been"
+            f"the scores alone are right on {fitted.accuracy:.1f} % of the tokens, as if the tagger had been"
             " trained on these sentences; constraints chosen on such scores are of no use for new text, so"
             " pass scores of sentences that it has not seen"
         )
-    return found, warnings
+    return fitted, warnings
 
 
-def _few(found: Fitted) -> Iterator[str]:
-    if found.labelled < FEW:
+def _few(fitted: Fitted) -> Iterator[str]:
+    if fitted.labelled < FEW:
         yield (
-            f"{found.labelled} labelled sentences are few: the figures may be far off, and the parts were"
+            f"{fitted.labelled} labelled sentences are few: the figures may be far off, and the parts were"
             f" chosen almost blindly; label at least {FEW}, better 100"
         )
 
 
-def labelled_sentences(data: Data, file: str) -> list[Sentence]:
-    """The words and labels of data; raises `InvalidInput` if they are not sentences."""
-    from lcons_core import InvalidInput
-    from lcons_core._instance import WORD
-    from lcons_tasks import Sentence
-    from lcons_tasks.own_data import Structures
-
-    if not isinstance(data, Structures) or data.tuples:
-        kind = "tuples" if isinstance(data, Structures) else "a table of psi vectors"
-        raise InvalidInput(
-            f"expected sentences with one label per word in {file!r}, found {kind}; pass CoNLL columns or"
-            " JSON lines with words and labels."
+def _few_texts(texts: list[tuple[str, ...]]) -> Iterator[str]:
+    if len(texts) < FEW:
+        subject = (
+            f"{len(texts)} sentences of unlabelled text are too few"
+            if texts
+            else "no unlabelled text was given"
         )
-    for number, instance in enumerate(data.instances, start=data.first):
-        if WORD not in instance.x:
-            raise InvalidInput(
-                f"expected words in {file!r}, found none in sentence {number}; name their place with"
-                " `columns=`."
-            )
-    return [Sentence(tuple(one.x[WORD]), tuple(one.y)) for one in data.instances]
+        yield (
+            f"{subject}, so that most parts had nothing to learn from; with `unlabelled=`, a few hundred"
+            " sentences of the same kind are usually worth several points"
+        )
 
 
-@contextmanager
-def fitting(say: Say) -> Iterator[Callable[[str, int, int], None]]:
-    """The `progress` of `fit`: after two seconds, a bar on a terminal, else lines with the time to go."""
-    if sys.stderr.isatty():
-        with waiting("fitting", say) as bar:
-            yield lambda what, done, total: bar(done, total)
-        return
-    state = _State()
-    with signs_of_life(state.now, say):
-        yield state.step
-
-
-class _State:
-    """The present step, and how many are done."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._what, self._done, self._total = "fitting", 0, 0
-
-    def step(self, what: str, done: int, total: int) -> None:
-        """A step begins."""
-        self._what, self._done, self._total = what, done, total
-
-    def now(self) -> str:
-        """The progress in words."""
-        if not self._done:
-            return self._what
-        left = (time.monotonic() - self._began) * (self._total - self._done) / self._done
-        return f"{self._what}: {self._done} of {self._total} steps done, {about(left)} to go"
-
-
-def _summary(found: Fitted, command: str, verbose: bool) -> Iterator[str]:
+def _summary(fitted: Fitted, command: str) -> Iterator[str]:
     from lcons_tasks.fitted._report import fit_document
-    from lcons_tasks.report import Change, Facts, marked_lines, to_terminal
+    from lcons_tasks.report import to_terminal
+    from lcons_tasks.report._document import Change
+    from lcons_tasks.report._markdown import marked_lines
 
-    document = fit_document(found, command)
-    yield to_terminal(document, WIDTH).rstrip("\n")
-    if found.rules:
-        yield from ("", "The most telling rules:", *(f"- {rule}" for rule in found.rules))
-    if found.changed:
+    yield to_terminal(fit_document(fitted, command), WIDTH).rstrip("\n")
+    if fitted.rules:
+        yield from ("", "The most telling rules:", *(f"- {rule}" for rule in fitted.rules))
+    if fitted.changed:
         yield from ("", "Sentences that changed, by models that had not seen them:")
-        for one in found.changed:
-            yield from marked_lines(Change(one.words, one.before, one.after, one.gold))
-    for section in document.sections if verbose else ():
-        for block in section.blocks:
-            if isinstance(block, Facts):
-                yield from ("", f"{block.caption}:", *(f"- {name}: {what}" for name, what in block.facts))
+        for sentence in fitted.changed:
+            yield from marked_lines(Change(sentence.words, sentence.before, sentence.after, sentence.gold))
     yield ""

@@ -15,9 +15,9 @@ import fcntl
 import json
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
@@ -26,8 +26,8 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from lcons_cli.console import Say
-from lcons_cli.progress import signs_of_life
+from lcons_cli.console import say
+from lcons_cli.progress import progress
 from lcons_core import InvalidInput, LconsError, MissingExtra
 from lcons_core._files import hidden_folder, replacing
 
@@ -37,27 +37,45 @@ KINDS = {".parquet": "parquet", ".jsonl": "json"}
 ROWS = 4096
 
 
-def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int | None, say: Say) -> None:
+@contextmanager
+def locked(folder: Path, record: str, names: Iterable[str]) -> Iterator[None]:
+    """The folder for one run alone. Raises `LconsError` if another run writes into it, or if it has files of
+    these names that are not of a run, which would be beside its `record`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    there = [name for name in names if (folder / name).exists()]
+    if there and not (folder / record).exists():
+        raise InvalidInput(f"{str(folder)!r} has a file {there[0]!r} that is not of a run: name another.")
+    with (folder / ".lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise LconsError(f"another run writes into {str(folder)!r}: name another folder.") from None
+        try:
+            yield
+        finally:
+            (folder / ".lock").unlink(missing_ok=True)
+            with suppress(OSError):  # it holds results
+                folder.rmdir()
+
+
+def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int | None) -> None:
     """Writes the answers of `work` for all files of a folder into another folder, which is locked."""
     files = sorted(path for path in Path(folder).resolve().iterdir() if path.suffix in KINDS)
     target = Path(out or folder).resolve()
     if len({path.suffix for path in files}) != 1 or files[0].parent in (target, *target.parents):
         raise InvalidInput("a folder needs files of one kind (.parquet, .jsonl) and another one, `-o OUT`.")
-    target.mkdir(parents=True, exist_ok=True)
     # Plain data pickles to the same bytes in each run.
     record, settings = target / "_settings", sha256(pickle.dumps((engine, work))).hexdigest()
-    with (target / "_lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise LconsError(f"another run writes into {out!r}; name another folder.") from None
+    with locked(target, record.name, [path.name for path in files]):
         present = [path.name for path in target.iterdir() if path.suffix in KINDS]
         if present and not (record.exists() and record.read_text() == settings):
-            raise LconsError(f"{out!r} has files of another run, such as {present[0]}; name another folder.")
+            raise InvalidInput(
+                f"{out!r} has files of another run, such as {present[0]}; name another folder."
+            )
         record.write_text(settings)
         try:
             if engine == "local":
-                _local(work, files, target, jobs, say)
+                _local(work, files, target, jobs)
             elif not present:
                 with hidden_folder(target) as unfinished:
                     (_ray if engine == "ray" else _dask)(work, files[0], unfinished / "files")
@@ -68,14 +86,14 @@ def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int 
     say(f"files: {len(files):,} done, into {out}")
 
 
-def _local(work: Work, files: Sequence[Path], target: Path, jobs: int | None, say: Say) -> None:
+def _local(work: Work, files: Sequence[Path], target: Path, jobs: int | None) -> None:
     left = [file for file in files if not (target / file.name).exists()]
     calls = (delayed(_convert)(work, file, target / file.name) for file in left)
-    done = len(files) - len(left)
-    with signs_of_life(lambda: f"{done:,} of {len(files):,} files", say):
+    with progress("files done") as report:
         try:
-            for _ in Parallel(jobs or -1, batch_size=1, return_as="generator_unordered")(calls):
-                done += 1
+            answers = Parallel(jobs or -1, batch_size=1, return_as="generator_unordered")(calls)
+            for done, _ in enumerate(answers, start=1 + len(files) - len(left)):
+                report(done, len(files))
         except BrokenExecutor:
             raise LconsError("a process ended early; run the same again, which does the rest.") from None
 

@@ -1,21 +1,25 @@
-"""Labelled data in a file, and the options for reading it, of `lcons learn` and `lcons diagnose`.
+"""Labelled data in a file, and the options for reading it.
 
 Only click is imported here; other modules are imported when they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import Say
+from lcons_cli.console import say, warn
+from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
-    from lcons_tasks.own_data import Data
+    from lcons_tasks import Sentence
+    from lcons_tasks.own_data._data import Data
 
+# The name of a format: CoNLL columns whose cells are separated by one tab, and so may contain blanks.
+TABS = "tabs"
 # Fewer labels than this are plausible, even in a file of few words.
 _MANY_LABELS = 20
 
@@ -24,9 +28,10 @@ _OPTIONS = (
         "--format",
         "form",
         metavar="FORMAT",
-        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. datasets: a folder that"
-        " Hugging Face `datasets` saved. With lcons-contrib also spacy (a DocBin), prodigy, label-studio,"
-        " webanno (TSV 3), brat: files of these tools. Default: from the file.",
+        help="conll: columns. tabs: columns separated by one tab, so that cells may contain blanks. jsonl:"
+        " one object per line. csv, npz: psi vectors. datasets: a folder that Hugging Face `datasets` saved."
+        " With lcons-contrib also spacy (a DocBin), prodigy, label-studio, webanno (TSV 3), brat: files of"
+        " these tools. Default: from the file.",
     ),
     click.option(
         "--columns",
@@ -37,60 +42,64 @@ _OPTIONS = (
         " Default: the first column is the word, the last is the label, and the second of three or more is"
         " pos; in `.conllu` files the words are FORM and the labels UPOS.",
     ),
-    click.option(
-        "--tabs", is_flag=True, help="CoNLL columns separated by one tab, so that cells may contain blanks."
-    ),
-)
-
-
-# Only for commands that read tables of psi vectors.
-valid_option = click.option(
-    "--valid",
-    metavar="LABEL",
-    help="Tables of psi vectors: the label of valid vectors, if the two labels are not 0 and 1.",
 )
 
 
 def labelled_options(command: Any) -> Any:
-    """Adds `form`, `columns` and `tabs` to a command."""
+    """Adds `form` and `columns` to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def read_labelled(
-    path: str, form: str | None, columns: str | None, tabs: bool, say: Say, valid: str | None = None
-) -> Data:
-    """The data in a file; prints which columns are read if none were stated."""
-    import warnings
+def read_labelled(path: str, form: str | None, columns: str | None, valid: str | None = None) -> Data:
+    """The data in a file; prints which columns are read if none were stated. `valid` is the label of valid
+    rows in a table of psi vectors."""
+    from lcons_tasks.own_data import read_data
+    from lcons_tasks.own_data._formats import described_layout, labelled_layout, tell_format
 
-    from lcons_tasks.own_data import described_layout, labelled_layout, read_data, tell_format
-
-    told = form or tell_format(path, columns is not None, tabs)
-    if told == "conll" and columns is None:
+    tabs = form == TABS
+    kind = "conll" if tabs else form or tell_format(path, columns is not None, False)
+    if kind == "conll" and columns is None:
         layout = described_layout(labelled_layout(path, None, tabs))
         say(f"reading CoNLL columns {layout} of {Path(path).name}; choose others with --columns")
-    with warnings.catch_warnings(record=True) as found:
+    with progress(f"reading {Path(path).name}"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        data = read_data(path, told, columns, tabs, valid)
-    for warning in found:
-        click.echo(f"warning: {warning.message}", err=True)
-    for text in _doubts(data, path):
-        click.echo(f"warning: {text}", err=True)
+        data = read_data(path, kind, columns, tabs, valid)
+    for warning in caught:
+        warn(str(warning.message))
+    _warn_of_words_as_labels(data, path)
     return data
 
 
-def _doubts(data: Data, path: str) -> Iterator[str]:
-    """A warning if the labels are probably words."""
+def _warn_of_words_as_labels(data: Data, path: str) -> None:
     from lcons_core._instance import WORD
     from lcons_tasks.own_data import Structures
 
     if not isinstance(data, Structures) or data.tuples:
         return
-    labels = {label for one in data.instances for label in one.y}
-    words = {word for one in data.instances for word in one.x.get(WORD, ())}
+    labels = {label for instance in data.instances for label in instance.y}
+    words = {word for instance in data.instances for word in instance.x.get(WORD, ())}
     if len(labels) > max(len(words), _MANY_LABELS):
-        yield (
+        warn(
             f"{Path(path).name} has {len(labels):,} different labels and {len(words):,} different words;"
             " if another column has the labels, name it, as in `--columns label,word`"
         )
+
+
+def read_sentences(path: str, form: str | None, columns: str | None) -> list[Sentence]:
+    """The words and labels of a file; raises `InvalidInput` if it does not hold sentences."""
+    from lcons_core import InvalidInput
+    from lcons_core._instance import WORD
+    from lcons_tasks import Sentence
+    from lcons_tasks.own_data import Structures
+
+    data = read_labelled(path, form, columns)
+    if not isinstance(data, Structures) or data.tuples:
+        raise InvalidInput(f"expected sentences with one label per word in {path!r}, got tuples or a table.")
+    for number, instance in enumerate(data.instances, start=data.first):
+        if WORD not in instance.x:
+            raise InvalidInput(
+                f"sentence {number} of {path!r} has no words; name their place with --columns."
+            )
+    return [Sentence(tuple(instance.x[WORD]), tuple(instance.y)) for instance in data.instances]

@@ -1,41 +1,52 @@
-"""The `lcons` command and its subcommands.
+"""The `lcons` command and its subcommands, which import other modules only when they run.
 
-Each subcommand imports other modules only when it runs, so that `lcons --help` needs only click.
-
-Results go to stdout, progress to stderr. An `LconsError`, a full disk or too little memory prints one line on
-stderr and exits 2. Ctrl-C prints one line and exits 130, `kill` 143. If the reader of stdout goes away, as in
-`lcons ... | head`, the command ends without a word and exits 0. Bugs print a traceback and exit 2, because 1
-means "the answer is no".
+Results go to stdout, all else to stderr. Exit codes: 0 done, 1 the answer is no, 2 an error in one line (or
+wrong usage, or a bug with its traceback), 3 undecided, 130 interrupted, 143 terminated. If the reader of
+stdout goes away, as in `lcons ... | head`, the command ends without a word and exits 0.
 """
 
+import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from lcons_cli.audit import audit
 from lcons_cli.compare import compare
-from lcons_cli.console import failure_of_machine, lacks_memory, leave_unless_file, leave_unread
-from lcons_cli.contributed import ExtensibleGroup
 from lcons_cli.convert import convert
+from lcons_cli.data import data
 from lcons_cli.decode import decode
+from lcons_cli.demo import demo
 from lcons_cli.diagnose import diagnose
+from lcons_cli.evaluate import evaluate
 from lcons_cli.explain import explain
 from lcons_cli.extract import extract
 from lcons_cli.fit import fit
-from lcons_cli.interrupts import catch_signals, seen
 from lcons_cli.learn import learn
-from lcons_cli.options import common_options, in_options
+from lcons_cli.options import in_options
 from lcons_cli.parse import parse
 from lcons_cli.report import report
+from lcons_cli.run import run
 from lcons_cli.scheme import scheme
-from lcons_cli.streams import complete_output
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+SECTIONS = {
+    "Taggers": (fit, tag, evaluate, audit),
+    "Rules": (learn, explain, decode, diagnose, report),
+    "Files and checks": (scheme, convert, compare, verify),
+    "The paper": (run, demo, data),
+    "Applications": (parse, extract),
+}
+# Commands that lcons-contrib brings, so that `lcons` can name it where it is missing.
+IN_CONTRIB = frozenset(["ask", "calibrate", "grammar", "repair"])
 
 
 class ErrorLine(click.ClickException):
@@ -47,156 +58,95 @@ class ErrorLine(click.ClickException):
         click.echo(f"lcons: error: {' '.join(self.message.split())}", file=file, err=True)
 
 
-class LconsGroup(ExtensibleGroup):
-    """A group that turns `LconsError`, Ctrl-C and bugs in its commands into messages and exit codes."""
+class LconsGroup(click.Group):
+    """A group of the commands above and of those that other packages register as `lcons.commands`:
+
+    [project.entry-points."lcons.commands"]
+    count = "my_package:count"  # a click command
+    """
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
         if sys.stdout is None:
             # Otherwise the first file that is opened becomes standard output.
-            click.echo("lcons: error: cannot write to standard output: it is closed; redirect it.", err=True)
+            click.echo("lcons: error: standard output is closed; redirect it.", err=True)
             sys.exit(ErrorLine.exit_code)
-        sys.stdout = complete_output(sys.stdout)
-        catch_signals()
         try:
             return super().__call__(*args, **options)
-        except Exception as error:
-            sentence = failure_of_machine(error) or _not_installed(error)
-            if sentence is not None:
-                click.echo(f"lcons: error: {sentence}", err=True)
-                sys.exit(ErrorLine.exit_code)
+        except Exception:
             traceback.print_exc()
             click.echo("lcons: error: this is a bug in lcons, not a mistake in your input.", err=True)
             sys.exit(ErrorLine.exit_code)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        with _ended():
+        with expected(self):
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            with _ended():
-                return super().invoke(ctx)
-        except Exception as error:
-            # If lcons_core was never imported, the error cannot be one of its errors.
-            core = sys.modules.get("lcons_core")
-            if core is not None and isinstance(error, core.LconsError):
-                if error.__cause__ is not None and lacks_memory(error.__cause__):
-                    raise error.__cause__ from None  # a library that is there, but could not be loaded
-                command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
-                raise ErrorLine(in_options(str(error), command, ctx)) from error
-            raise
+        with expected(self.get_command(ctx, ctx.invoked_subcommand or "") or self):
+            return super().invoke(ctx)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.commands, *contributed()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None and cmd_name in contributed():
+            command = contributed()[cmd_name].load()
+        if command is None and cmd_name in IN_CONTRIB:
+            ctx.fail(f"`{cmd_name}` is a command of lcons-contrib: run `pip install lcons-contrib`.")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections = {heading: [str(one.name) for one in members] for heading, members in SECTIONS.items()}
+        for heading, names in (sections | {"More": list(contributed())}).items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, command.get_short_help_str(60)) for name, command in commands if command]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 @contextmanager
-def _ended() -> Iterator[None]:
-    """Turns wrong usage, Ctrl-C and a reader of stdout that goes away into the end of the command; click
-    would exit 1 for the last."""
+def expected(command: click.Command) -> Iterator[None]:
+    """Turns what may happen to a command into its exit code, and one line on stderr."""
     try:
         yield
-    except click.UsageError as error:
-        raise _in_one_line(error) from error
-    except (KeyboardInterrupt, click.Abort) as stop:
-        leave_unless_file()
-        raise click.exceptions.Exit(seen(stop)) from stop
-    except BrokenPipeError as error:
-        if not leave_unread():
-            raise RuntimeError("a pipe to another process broke") from error  # click would exit 1 for it, too
-        raise click.exceptions.Exit(0) from error
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("lcons: interrupted", err=True)
+        raise click.exceptions.Exit(130) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(0) from None
+    except MemoryError:
+        raise ErrorLine("there is not enough memory for this; use less data.") from None
+    except Exception as error:
+        # If lcons_core was never imported, the error cannot be one of its errors.
+        core = sys.modules.get("lcons_core")
+        if core is not None and isinstance(error, core.LconsError):
+            raise ErrorLine(in_options(str(error), command)) from error
+        if isinstance(error, OSError):
+            raise ErrorLine(str(error)) from error
+        if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("lcons"):
+            raise ErrorLine(f"this needs {error.name}: run `pip install {error.name}`.") from error
+        raise
 
 
-def _not_installed(error: Exception) -> str | None:
-    """The sentence for a library that is missing; None for any other error."""
-    library = (getattr(error, "name", None) or "").partition(".")[0]
-    if not isinstance(error, ModuleNotFoundError) or not library or library.startswith("lcons"):
-        return None
-    return (
-        f"this needs {library}, which is not installed; install lcons again with all that it depends on, or"
-        f" run `pip install {library}`."
-    )
+def contributed() -> "dict[str, EntryPoint]":
+    """The commands of other packages by name; a command of lcons itself has precedence."""
+    from importlib.metadata import entry_points
 
-
-def _in_one_line(error: click.UsageError) -> click.ClickException:
-    """A wrong option or argument as one sentence, with the help command; `NoArgsIsHelpError` is unchanged."""
-    if type(error).__name__ == "NoArgsIsHelpError":
-        return error
-    path = error.ctx.command_path if error.ctx else "lcons"
-    return ErrorLine(f"{error.format_message()} See `{path} --help`.")
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are the `commands` of a module, which is imported on first use."""
-
-    def __init__(self, name: str, module: str, help: str) -> None:
-        super().__init__(name, help=help)
-        self.module = module
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return self._group().list_commands(ctx)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return self._group().get_command(ctx, cmd_name)
-
-    def _group(self) -> click.Group:
-        return import_module(self.module).commands
+    entries = {entry.name: entry for entry in entry_points(group="lcons.commands")}
+    return {name: entries[name] for name in sorted(entries) if name not in main.commands}
 
 
 @click.group(cls=LconsGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lcons-cli", prog_name="lcons", message="%(prog)s %(version)s")
-def main() -> None:
+@click.option("-q", "--quiet", is_flag=True, help="Print only results, warnings and errors.")
+def main(quiet: bool) -> None:
     """Learn linear constraints from examples, read them, and decode under them."""
 
 
-@main.command(short_help="Learn a toy constraint and show all its forms.")
-@common_options("Print the proof of each rule as well.")
-def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Learn which entity can be the source of which relation, and print the constraints.
-
-    \b
-    Example:
-      lcons demo
-    """
-    from lcons_cli.demo import run
-
-    run(seed, as_json, verbose)
-
-
-main.add_command(fit)
-main.add_command(learn)
-main.add_command(scheme)
-main.add_command(tag)
-main.add_command(parse)
-main.add_command(extract)
-main.add_command(diagnose)
-main.add_command(convert)
-main.add_command(audit)
-main.add_command(explain)
-main.add_command(compare)
-main.add_command(verify)
-main.add_command(report)
-main.add_command(decode)
-main.add_command(
-    LazyGroup(
-        "data",
-        "lcons_cli.data",
-        """List, fetch and import corpora.
-
-        \b
-        Example:
-          lcons data list
-          lcons data fetch conll2000
-        """,
-    )
-)
-
-main.add_command(
-    LazyGroup(
-        "run",
-        "lcons_cli.run",
-        """Run an experiment of the paper.
-
-        \b
-        Example:
-          lcons run chunking
-        """,
-    )
-)
+for section in SECTIONS.values():
+    for member in section:
+        main.add_command(member)

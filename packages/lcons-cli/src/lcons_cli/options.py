@@ -1,120 +1,92 @@
-"""The options that every command has: `--json`, `--seed`, `-q` and `-v`; errors of the library in options.
+"""Types and options that commands share: names of files, `--json`, `--seed`, and options of folders.
 
 Only click is imported here.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 
-class FileName(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.5 only
-    """The name of a file or folder, which a shell completes; the command checks whether it exists."""
+class InputPath(click.Path):
+    """The name of an existing file or folder; not of a pipe or a device, which cannot be read twice."""
 
-    name = "file"
+    def __init__(self) -> None:
+        super().__init__(exists=True)
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        return [CompletionItem(incomplete, type="file")]
-
-
-FILE = FileName()
-
-_SEEDS = {
-    "drawn": click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Seed of the random numbers.",
-    ),
-    "unused": click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        expose_value=False,
-        help="Every command accepts it; this one uses no random numbers.",
-    ),
-}
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if not (Path(path).is_file() or Path(path).is_dir()):
+            self.fail(f"{path!r} is neither a file nor a folder.", param, ctx)
+        return path
 
 
-def common_options(
-    more: str, json: str | None = "Print JSON.", seed: Literal["drawn", "unused", "own"] = "drawn"
-) -> Callable[[Any], Any]:
-    """A decorator that adds the parameters `as_json`, `seed`, `quiet` and `verbose` to a command.
+class OutputPath(click.Path):
+    """The name of a file to write: in a folder that is there and can be written to."""
 
-    more: the help of `--verbose`.
-    json: the help of `--json`; None: the command has its own option `--json`.
-    seed: `own`: the command has its own option `--seed`; `unused`: the option is accepted, but not passed to
-        the command, so that a script can use the same options with all commands.
-    """
-    options = [
-        *([] if json is None else [click.option("--json", "as_json", is_flag=True, help=json)]),
-        *([] if seed == "own" else [_SEEDS[seed]]),
-        click.option("-q", "--quiet", is_flag=True, help="Print only warnings and errors on stderr."),
-        click.option("-v", "--verbose", is_flag=True, help=more),
-    ]
+    def __init__(self, allow_dash: bool = False) -> None:
+        super().__init__(dir_okay=False, writable=True, allow_dash=allow_dash)
 
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if path == "-" and self.allow_dash:
+            return path
+        folder = Path(os.path.realpath(path)).parent
+        try:
+            Path(path).stat()
+        except OSError as error:
+            if error.errno != errno.ENOENT or not os.access(folder, os.W_OK | os.X_OK):
+                self.fail(f"cannot write {path!r:.80}: {error.strerror} or not writable.", param, ctx)
+        return path
 
 
-# How a library names one of its arguments: with a value, `tabs=True` or `jobs=1`, or `labels=` for any value;
-# or alone, as in "lower the argument `min_support`".
-_ARGUMENT = re.compile(r"`(\w+)=([^`]*)`|(?:the )?argument `(\w+)`")
-# Arguments whose option has another name in some commands.
-_OTHER_NAMES = {"column": "--context", "form": "--format", "held_out": "--dev", "n": "-n"}
+INPUT, OUTPUT = InputPath(), OutputPath()
+# What is read once: `-` is stdin, and a pipe will do.
+STREAM = click.Path(exists=True, allow_dash=True)
+FOLDER = click.Path(file_okay=False, writable=True)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
+)
 
 
-def in_options(text: str, command: click.Command, ctx: click.Context) -> str:
+def check_output(output: str | None, *inputs: str | None) -> None:
+    """Raises `UsageError` if the output would replace one of the inputs or another output."""
+    paths = [os.path.realpath(path) for path in inputs if path is not None]
+    if output is not None and os.path.realpath(output) in paths:
+        raise click.UsageError(f"two arguments name the same file {output!r}: name another one to write.")
+
+
+# How a library names one of its arguments, as in `tabs=True` or "the argument `n`".
+_ARGUMENT = re.compile(r"(?:the )?argument `(\w+)`|`(\w+)=([^`]*)`")
+
+
+def in_options(text: str, command: click.Command) -> str:
     """The text of a library's error, with its arguments replaced by the options of a command.
 
-    An argument stays unchanged if the command has no such option, and so does the word JSON if it has no
-    `--json`.
-
-    >>> tabs, file = click.Option(["--tabs"], is_flag=True), click.Option(["--labels"], metavar="FILE")
-    >>> command = click.Command("decode", params=[tabs, file])
-    >>> in_options("pass `tabs=True`, `labels=` or `width=3`.", command, click.Context(command))
-    'pass --tabs, --labels FILE or `width=3`.'
-    >>> in_options("change the argument `labels` or the argument `width`.", command, click.Context(command))
-    'change --labels or the argument `width`.'
+    >>> tabs = click.Option(["--tabs"], is_flag=True)
+    >>> dev = click.Option(["--dev", "held_out"], metavar="FILE")
+    >>> command = click.Command("decode", params=[tabs, dev])
+    >>> in_options("pass `tabs=True`, `held_out=` or `width=3`.", command)
+    'pass --tabs, --dev FILE or `width=3`.'
     """
-    options = dict(_options(command, ctx))
+    options = {option.name: option for option in command.params if isinstance(option, click.Option)}
 
-    def option(argument: re.Match[str]) -> str:
-        own = argument[1] or argument[3]
-        names = (f"--{own.replace('_', '-')}", _OTHER_NAMES.get(own))
-        name = next((name for name in names if name in options), None)
-        if name is None:
+    def name(argument: re.Match[str]) -> str:
+        option = options.get(argument[1] or argument[2])
+        if option is None:
             return argument[0]
-        if argument[3] or options[name].is_flag:
-            return name
-        value = argument[2].strip("'\"") or options[name].metavar or "VALUE"
-        return f"{name} {value}"
+        value = "" if argument[1] or option.is_flag else argument[3].strip("'\"") or option.metavar or ""
+        return f"{option.opts[-1]} {value}".strip()
 
-    said = _ARGUMENT.sub(option, text)
-    return said.replace("write JSON", "write --json") if "--json" in options else said
-
-
-def _options(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, click.Option]]:
-    """The options of a command by name; of a group, those of all its commands."""
-    for parameter in command.params:
-        if isinstance(parameter, click.Option):
-            yield from ((name, parameter) for name in parameter.opts)
-    if isinstance(command, click.Group):
-        for name in command.list_commands(ctx):
-            inner = command.get_command(ctx, name)
-            if inner is not None:
-                yield from _options(inner, ctx)
+    return _ARGUMENT.sub(name, text)
 
 
 def folder_options(command: Any) -> Any:
@@ -126,4 +98,4 @@ def folder_options(command: Any) -> Any:
     )
     engines = click.Choice(["local", "ray", "dask"])
     command = click.option("--engine", type=engines, default="local", show_default=True, help=engine)(command)
-    return click.option("-o", "--out", type=FILE, metavar="FOLDER", help=out)(command)
+    return click.option("-o", "--out", type=FOLDER, metavar="FOLDER", help=out)(command)

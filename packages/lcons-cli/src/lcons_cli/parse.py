@@ -5,12 +5,8 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import warnings
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,25 +15,21 @@ import click
 from lcons_cli.console import (
     POS,
     STDIN,
-    Say,
+    Tally,
+    Text,
+    escaped,
     json_line,
-    listed,
-    numbered_chunks,
     opened,
     pos_tagger,
-    say_nothing,
-    say_on_stderr,
-    tagged_corpus,
+    say,
     tags_many,
     write_all,
 )
-from lcons_cli.options import FILE, common_options
-from lcons_cli.streams import Text
+from lcons_cli.options import STREAM
 
 if TYPE_CHECKING:
     from lcons_tasks.apps import ConstrainedTagger
     from lcons_tasks.apps.references import ParsedReference
-    from lcons_tasks.data.text import PosTagger
 
 # The column of clues, which the parser makes of the words.
 CLUE = "clue"
@@ -49,18 +41,13 @@ WRITERS = "lcons.writers"
 _OF_CONTRIB = ("bibtex", "csl")
 
 
-Chunk = tuple[int, list[str]]
-ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
-
-
 @click.command(short_help="Find the fields of bibliographic references.")
-@click.argument("file", type=FILE, default=STDIN)
+@click.argument("file", type=STREAM, default=STDIN)
 @click.option(
     "--model",
     "folder",
     default=DEFAULT_MODEL,
     show_default=True,
-    type=FILE,
     metavar="FOLDER",
     help="The tagger, as `lcons run citation` writes it.",
 )
@@ -76,16 +63,11 @@ ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
-@common_options("Print how often each field was found.", json=None, seed="unused")
 def parse(
     file: str,
     folder: str,
     form: str,
     no_constraints: bool,
-    jobs: int,
-    quiet: bool,
-    verbose: bool,
 ) -> None:
     """Find the fields of the references in FILE, or on stdin, with a model under its constraints.
 
@@ -98,28 +80,21 @@ def parse(
       lcons parse references.txt --json > references.jsonl
       echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
     """
-    from lcons_core import LconsError
+    from lcons_core import InvalidInput
     from lcons_tasks.apps import load_constrained_tagger
 
     if not Path(folder).is_dir():
-        raise LconsError(
-            f"expected a tagger in the folder {folder!r}, found no such folder; make one with `lcons run"
-            " citation`."
-        )
+        raise InvalidInput(f"there is no tagger in {folder!r}: make one with `lcons run citation`.")
     writer = _writer(form)
-    tagger = load_constrained_tagger(folder)
-    say: Say = say_nothing if quiet else say_on_stderr
-    used = tagger.alone if no_constraints else tagger
-    _check_columns(used)
-    counts: Counter[str] = Counter()
-    fields: Counter[str] = Counter()
+    loaded = load_constrained_tagger(folder)
+    tagger = loaded.alone if no_constraints else loaded
+    unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
+    if unknown:
+        raise InvalidInput(f"the tagger reads the column {unknown[0]!r}, which references do not have.")
+    tally = Tally()
     with opened(file) as source:
-        parse_all = partial(_by_processes, jobs, folder, not no_constraints) if jobs > 1 else None
-        references = _references(used, source, parse_all, counts, fields, say)
-        if write_all(_encoded(writer(references)), source.waits):
-            say(_summary(counts, form, bool(used.constraints)))
-            if verbose:
-                say(f"fields: {listed(fields)}")
+        write_all(escaped(writer(_references(tagger, source, tally))), source.waits)
+    say(tally.summary("references", "fields", bool(tagger.constraints)))
 
 
 def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iterator[str]]:
@@ -137,100 +112,20 @@ def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iter
     raise LconsError(f"unknown format {form!r}; it is one of {', '.join(sorted(writers))}.")
 
 
-def _check_columns(tagger: ConstrainedTagger) -> None:
-    from lcons_core import InvalidInput
-
-    unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
-    if unknown:
-        raise InvalidInput(
-            f"the tagger reads column {unknown[0]!r}, but references have only words; use a tagger that reads"
-            " only words and POS tags, as `lcons run citation` makes it."
-        )
-
-
 def _references(
-    tagger: ConstrainedTagger,
-    source: Text,
-    parse_all: ParseAll | None,
-    counts: Counter[str],
-    fields: Counter[str],
-    say: Say,
+    tagger: ConstrainedTagger, source: Text, tally: Tally
 ) -> Iterator[tuple[int, ParsedReference]]:
-    """The parsed lines with their numbers; each is added to `counts` and `fields`. `parse_all` parses chunks
-    in other processes."""
-    chunks = numbered_chunks(source)
-    head = list(islice(chunks, 1))
-    pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
-    parsed = (parse_all or partial(map, _Parser(tagger, pos)))(chain(head, chunks))
-    for number, reference in enumerate(chain.from_iterable(parsed), start=1):
-        _count(reference, counts)
-        fields.update(name for name, _, _ in reference.spans if name)
-        yield number, reference
+    """The parsed lines with their numbers; each is added to the tally."""
+    from lcons_tasks.apps.references import parse
 
-
-@dataclass(frozen=True)
-class _Parser:
-    """Parses a chunk of lines."""
-
-    tagger: ConstrainedTagger
-    pos: PosTagger | None
-
-    def __call__(self, chunk: Chunk) -> list[ParsedReference]:
-        from lcons_tasks.apps.references import parse
-
-        tags = None if self.pos is None else partial(tags_many, self.pos)
-        return list(parse(self.tagger, chunk[1], tags))
-
-
-def _by_processes(
-    jobs: int, folder: str, constrained: bool, chunks: Iterable[Chunk]
-) -> Iterable[list[ParsedReference]]:
-    """The parsed chunks, in order, by processes that load the tagger themselves."""
-    from joblib import Parallel, delayed
-
-    # What joblib says of calls that are left undone when the reader goes away is no news to the user.
-    warnings.filterwarnings("ignore", module="joblib")
-    calls = (delayed(_parsed)(folder, constrained, chunk) for chunk in chunks)
-    return Parallel(jobs, batch_size=1, return_as="generator")(calls)
-
-
-def _parsed(folder: str, constrained: bool, chunk: Chunk) -> list[ParsedReference]:
-    from lcons_tasks.apps._tagger import loaded_tagger
-    from lcons_tasks.data.text._pos import loaded_pos_tagger
-
-    tagger = loaded_tagger(folder, constrained)
-    return _Parser(tagger, loaded_pos_tagger() if POS in tagger.columns else None)(chunk)
-
-
-def _encoded(texts: Iterable[str]) -> Generator[bytes, None, None]:
-    # A lone surrogate stands for a byte that is not UTF-8; this writes it as an escape of JSON.
-    yield from (text.encode("utf-8", "backslashreplace") for text in texts)
-
-
-def _count(reference: ParsedReference, counts: Counter[str]) -> None:
-    counts["references" if reference.spans else "blank"] += 1
-    counts["fields"] += len(reference.spans)
-    counts["changed"] += reference.changed > 0
-    counts[reference.status] += 1
-    try:
-        reference.text.encode()
-    except UnicodeEncodeError:
-        counts["not UTF-8"] += 1
-
-
-def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
-    parts = [f"references: {counts['references']:,} ({counts['fields']:,} fields)"]
-    if constrained:
-        parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
-    shown = [status for status in ("out of budget", "time limit", "infeasible") if counts[status]]
-    parts += [f"{status}: {counts[status]:,}" for status in shown]
-    if counts["blank"]:
-        parts.append(f"blank lines: {counts['blank']:,}")
-    if counts["not UTF-8"]:
-        parts.append(
-            f"not UTF-8, bytes {'escaped' if form == 'json' else 'replaced'}: {counts['not UTF-8']:,}"
-        )
-    return ", ".join(parts)
+    tags = None
+    for first, lines in source.chunks():
+        if tags is None and POS in tagger.columns:
+            tags = partial(tags_many, pos_tagger())
+        for number, reference in enumerate(parse(tagger, lines, tags), start=first):
+            if reference.spans:
+                tally.add(reference.status, reference.changed, fields=len(reference.spans))
+            yield number, reference
 
 
 def _tagged(references: Iterable[tuple[int, ParsedReference]]) -> Iterator[str]:

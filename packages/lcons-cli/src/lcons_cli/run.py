@@ -5,7 +5,8 @@ It prints progress to stderr, and at the end a short summary to stdout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 
-from lcons_cli.console import say_on_stderr
-from lcons_cli.run_progress import check_writable, foretell, phases, run_options
+from lcons_cli.console import say
+from lcons_cli.options import FOLDER, json_option
+from lcons_cli.progress import about, bars
 from lcons_cli.threads import use_one_thread
 
 
@@ -31,6 +33,16 @@ class Tasks(click.Group):
 
         entry = EXPERIMENTS.get(cmd_name)
         return None if entry is None else LazyCommand(cmd_name, entry)
+
+
+@click.group(cls=Tasks)
+def run() -> None:
+    """Run an experiment of the paper.
+
+    \b
+    Example:
+      lcons run chunking
+    """
 
 
 class LazyCommand(click.Command):
@@ -59,10 +71,21 @@ class LazyCommand(click.Command):
 
     def run(self, **given: Any) -> None:
         """Runs the experiment with the given options."""
-        run(self.experiment, **given)
+        run_experiment(self.experiment, **given)
 
 
-commands = Tasks()
+def run_options(task: str) -> list[click.Parameter]:
+    """The options that every task has."""
+
+    @click.command()
+    @click.option("--full", is_flag=True, help="Run the whole table and additional rows.")
+    @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; default: all cores.")
+    @click.option("--out", type=FOLDER, default=f"runs/{task}", show_default=True, help="Folder to write to.")
+    @json_option
+    def command() -> None:
+        """Only the options of this command are used."""
+
+    return command.params
 
 
 def parameters(options: type) -> Iterator[click.Option]:
@@ -94,33 +117,48 @@ def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name in names and value not in (None, ())}
 
 
-def run(
-    experiment: Any,
-    full: bool,
-    jobs: int | None,
-    out: Path,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-    **given: Any,
+def run_experiment(
+    experiment: Any, full: bool, jobs: int | None, out: str, as_json: bool, **given: Any
 ) -> None:
     """Runs an experiment, writes its results, and prints a summary."""
+    from joblib import effective_n_jobs
+
+    from lcons_cli.folders import locked
     from lcons_tasks.experiments.engine._kept import Stages
     from lcons_tasks.experiments.engine._run import PAGE, REPORT, RESULTS, run, write_run
     from lcons_tasks.report import to_terminal
 
     options = experiment.options.chosen(values(experiment.options, given), full)
-    check_writable(out)
+    folder = Path(out)
     kept = Stages.of_user()
-    foretell(experiment.seconds(options), jobs, quiet)
-    with phases(quiet, verbose) as progress:
-        record = run(experiment, options, kept, jobs, progress)
-        document = write_run(out, experiment, options, record, kept)
+    processes = effective_n_jobs(jobs or -1)
+    seconds = about(experiment.seconds(options) / processes)
+    with locked(folder, RESULTS, (PAGE, REPORT)):
+        say(f"{seconds} with {processes} processes; finished stages of earlier runs are reused")
+        with phases() as progress:
+            record = run(experiment, options, kept, jobs, progress)
+            document = write_run(folder, experiment, options, record, kept)
     if as_json:
-        click.echo((out / RESULTS).read_text(encoding="utf-8"), nl=False)
+        click.echo((folder / RESULTS).read_text(encoding="utf-8"), nl=False)
     else:
         click.echo(to_terminal(document))
-        click.echo(f"Full report: {out / PAGE}")
+        click.echo(f"Full report: {folder / PAGE}")
         click.echo(f"Next, with your own data: {document.next_command}")
-    if not quiet:
-        say_on_stderr(f"written to {out}: {', '.join([PAGE, REPORT, RESULTS, *experiment.leaves])}")
+    say(f"written to {folder}: {', '.join([PAGE, REPORT, RESULTS, *experiment.leaves])}")
+
+
+@contextmanager
+def phases() -> Iterator[Callable[[str, int, int, str], None]]:
+    """One progress bar per phase of a run; lines if stderr is not a terminal."""
+    tasks: dict[str, Any] = {}
+    with bars() as shown:
+
+        def progress(phase: str, done: int, total: int, piece: str) -> None:
+            if shown is None:
+                say(f"{phase}: {done} of {total}: {piece}")
+                return
+            if phase not in tasks:
+                tasks[phase] = shown.add_task(phase, total=total)
+            shown.update(tasks[phase], completed=done)
+
+        yield progress

@@ -5,10 +5,9 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
-from itertools import tee
+from itertools import chain, tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,18 +16,17 @@ import click
 from lcons_cli.console import (
     POS,
     STDIN,
-    Say,
-    listed,
+    Tally,
+    Text,
+    Waits,
     opened,
     pos_tagger,
-    say_nothing,
-    say_on_stderr,
+    say,
     tags_many,
+    warn,
     write_all,
 )
-from lcons_cli.console import tagged_corpus as _tagged_corpus
-from lcons_cli.options import FILE, common_options, folder_options
-from lcons_cli.streams import Text, Waits
+from lcons_cli.options import STREAM, folder_options
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
@@ -38,18 +36,14 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "runs/chunking/tagger"
 
-# Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
-_ERRORS = {"json": "backslashreplace"}
-
 
 @click.command(short_help="Label text with a trained tagger.")
-@click.argument("file", type=FILE, default=STDIN)
+@click.argument("file", type=STREAM, default=STDIN)
 @click.option(
     "--model",
     "folder",
     default=DEFAULT_MODEL,
     show_default=True,
-    type=FILE,
     metavar="FOLDER",
     help="The tagger, as `lcons fit` or `lcons run chunking` writes it.",
 )
@@ -67,6 +61,7 @@ _ERRORS = {"json": "backslashreplace"}
     help="conll: one line per word, with word, POS and label. json: one object per line, where start and end"
     " count words. brackets: [NP the dog] [VP barked]. Default: brackets for raw text, conll for columns.",
 )
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option(
     "--together",
@@ -74,9 +69,7 @@ _ERRORS = {"json": "backslashreplace"}
     help="Read all of the input before the first answer, and use it as unlabelled text: labels of a word are"
     " drawn to those that it has elsewhere in the input. This helps models of few labelled sentences.",
 )
-@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @folder_options
-@common_options("Print how often each label occurs.", json=None, seed="unused")
 def tag(
     file: str,
     folder: str,
@@ -87,8 +80,6 @@ def tag(
     out: str | None,
     engine: str,
     jobs: int | None,
-    quiet: bool,
-    verbose: bool,
 ) -> None:
     """Label the text in FILE, or on stdin, with a model under its constraints.
 
@@ -105,59 +96,46 @@ def tag(
       lcons tag --columns word,pos --format json test.txt
       lcons tag --together news.txt
     """
-    from lcons_core import InvalidInput
     from lcons_tasks.apps import load_constrained_tagger
 
-    tagger = load_constrained_tagger(folder)
-    say: Say = say_nothing if quiet else say_on_stderr
-    used = tagger.alone if no_constraints else tagger
+    if together and (jobs is not None or Path(file).is_dir()):
+        raise click.UsageError("--together reads one file in one process: leave it out, or --jobs.")
+    loaded = load_constrained_tagger(folder)
     if Path(file).is_dir():
         from lcons_cli.folders import run_folder
         from lcons_tasks.apps import TaggerDecoder
 
-        if together:
-            raise InvalidInput("--together reads one file, found a folder; leave it out.")
-        run_folder(TaggerDecoder(folder, not no_constraints), file, out, engine, jobs, say)
+        run_folder(TaggerDecoder(folder, not no_constraints), file, out, engine, jobs)
         return
     if out is not None:
-        raise InvalidInput("-o is for a folder; the answers for a file are on stdout.")
+        raise click.UsageError("-o is for a folder; the answers for a file are on stdout.")
     if columns is None and _has_columns(file):
-        name = Path(file).name
-        click.echo(f"warning: {name} is read as raw text; if it has columns, add --columns word", err=True)
-    run(used, file, columns, form, say, say if verbose else say_nothing, together)
+        warn(f"{Path(file).name} is read as raw text; if it has columns, add --columns word")
+    tagger = loaded.alone if no_constraints else loaded
+    form = form or ("brackets" if columns is None else "conll")
+    tally = Tally()
+    with opened(file) as source:
+        xs = _inputs(tagger, source, file, columns)
+        if together:
+            tagger, xs = _together(tagger, xs)
+        xs, again = tee(xs)
+        if jobs is None:
+            answers = tagger.tag_stream(again, source.waits)
+        else:
+            answers = _by_processes(jobs, folder, not no_constraints, again)
+        write_all(_contents(xs, answers, form, tally), source.waits)
+    say(tally.summary("sentences", "words", bool(tagger.constraints)))
 
 
 def _has_columns(file: str) -> bool:
     """Whether the name or the beginning of a file is that of CoNLL columns."""
     from lcons_core import InvalidInput
-    from lcons_tasks.own_data import tell_format
+    from lcons_tasks.own_data._formats import tell_format
 
     try:
         return Path(file).is_file() and tell_format(file) == "conll"
     except InvalidInput:
         return False
-
-
-def run(
-    tagger: ConstrainedTagger,
-    file: str,
-    columns: str | None,
-    form: str | None,
-    say: Say,
-    say_more: Say = say_nothing,
-    together: bool = False,
-) -> None:
-    """Writes the tagged sentences of the input to stdout, one chunk at a time, and prints a summary.
-    `together`: the labels of a word are drawn to those that it has elsewhere in the input."""
-    form = form or ("brackets" if columns is None else "conll")
-    summary = _Summary(bool(tagger.constraints))
-    with opened(file) as source:
-        xs = _inputs(tagger, source, file, columns, say)
-        if together:
-            tagger, xs = _together(tagger, xs)
-        if write_all(_contents(tagger, xs, form, summary, source.waits), source.waits):
-            say(str(summary))
-            say_more(f"labels: {listed(summary.labels)}")
 
 
 def _together(
@@ -172,52 +150,35 @@ def _together(
     return tagger, iter(known)
 
 
+def _by_processes(jobs: int, folder: str, constrained: bool, xs: Iterable[Columns]) -> Iterator[Decoding]:
+    """The answers in order, by processes that load the tagger themselves."""
+    from joblib import Parallel, delayed
+
+    from lcons_tasks.apps._tagger import chunked
+
+    calls = (delayed(_tagged)(str(Path(folder).resolve()), constrained, chunk) for chunk in chunked(xs))
+    return chain.from_iterable(Parallel(jobs, batch_size=1, return_as="generator")(calls))
+
+
+def _tagged(folder: str, constrained: bool, xs: list[Columns]) -> list[Decoding]:
+    from lcons_tasks.apps._tagger import loaded_tagger
+
+    return loaded_tagger(folder, constrained).tag(xs)
+
+
 def _contents(
-    tagger: ConstrainedTagger, xs: Iterator[Columns], form: str, summary: _Summary, waits: Waits
+    xs: Iterable[Columns], answers: Iterable[Decoding], form: str, tally: Tally
 ) -> Generator[bytes, None, None]:
     from lcons_tasks.data._tagged_text import TAGGED_FORMATS
 
-    xs, again = tee(xs)
-    for x, answer in zip(xs, tagger.tag_stream(again, waits), strict=True):
-        text = TAGGED_FORMATS[form](x, answer)
-        summary.count(len(x["word"]), answer)
-        try:
-            yield text.encode("utf-8")
-        except UnicodeEncodeError:
-            summary.not_utf8 += 1
-            yield text.encode("utf-8", _ERRORS.get(form, "surrogateescape"))
+    # Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
+    errors = "backslashreplace" if form == "json" else "surrogateescape"
+    for x, answer in zip(xs, answers, strict=True):
+        tally.add(answer.status, answer.stats["changed"], words=len(x["word"]))
+        yield TAGGED_FORMATS[form](x, answer).encode("utf-8", errors)
 
 
-class _Summary:
-    """Counts of tagged sentences and words."""
-
-    def __init__(self, constrained: bool) -> None:
-        self.constrained = constrained
-        self.sentences = self.words = self.changed = self.not_utf8 = 0
-        self.statuses: Counter[str] = Counter()
-        self.labels: Counter[str] = Counter()
-
-    def count(self, words: int, answer: Decoding) -> None:
-        self.sentences += 1
-        self.words += words
-        self.changed += bool(answer.stats["changed"])
-        self.statuses[str(answer.status)] += 1
-        self.labels.update(answer.y)
-
-    def __str__(self) -> str:
-        parts = [f"sentences: {self.sentences:,} ({self.words:,} words)"]
-        if self.constrained:
-            parts.append(f"changed by the constraints: {self.changed:,}")
-        shown = [status for status in ("out of budget", "time limit", "infeasible") if self.statuses[status]]
-        parts += [f"{status}: {self.statuses[status]:,}" for status in ["relaxed"] * self.constrained + shown]
-        if self.not_utf8:
-            parts.append(f"not UTF-8, kept as they are: {self.not_utf8:,}")
-        return ", ".join(parts)
-
-
-def _inputs(
-    tagger: ConstrainedTagger, source: Text, file: str, columns: str | None, say: Say
-) -> Iterator[Columns]:
+def _inputs(tagger: ConstrainedTagger, source: Text, file: str, columns: str | None) -> Iterator[Columns]:
     """The sentences of the input with all columns that the tagger reads."""
     from lcons_core import InvalidInput
     from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
@@ -227,22 +188,21 @@ def _inputs(
     if missing not in ([], [POS]):
         name = next(name for name in missing if name != POS)
         raise InvalidInput(
-            f"the tagger reads column {name!r}, but the input is {columns or 'raw text'}; pass columns that"
-            f" include it, such as `--columns word,{name}`."
+            f"the tagger reads the column {name!r}: got {columns or 'raw text'}; use `--columns word,{name}`."
         )
     if layout is None:
         xs: Iterator[Columns] = text_sentences(source)
     else:
         xs = column_sentences(source, layout, "standard input" if file == STDIN else file)
-    return _with_pos(xs, source.waits, say) if missing else xs
+    return _with_pos(xs, source.waits) if missing else xs
 
 
-def _with_pos(xs: Iterator[Columns], waits: Waits, say: Say) -> Iterator[Columns]:
+def _with_pos(xs: Iterator[Columns], waits: Waits) -> Iterator[Columns]:
     """The sentences with POS tags; the POS tagger is loaded only if there is a sentence."""
     from lcons_tasks.apps._tagger import chunked
 
     tagger: PosTagger | None = None
     for chunk in chunked(xs, waits):
-        tagger = tagger or pos_tagger(_tagged_corpus, say)
+        tagger = tagger or pos_tagger()
         for x, tags in zip(chunk, tags_many(tagger, (x["word"] for x in chunk)), strict=True):
             yield {**x, POS: tags}

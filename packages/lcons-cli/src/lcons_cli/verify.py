@@ -5,18 +5,15 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.options import FILE, common_options
-from lcons_cli.output import sizes
-from lcons_cli.progress import working
+from lcons_cli.console import print_json, say
+from lcons_cli.options import INPUT, json_option, seed_option
+from lcons_cli.progress import progress
 
 
 @click.command(short_help="Check Theorem 1 on a constraint, exactly.")
-@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
+@click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @click.option(
     "--samples",
     type=click.IntRange(1, 10**7),
@@ -25,8 +22,9 @@ from lcons_cli.progress import working
     metavar="N",
     help="How many points to draw if the domain is too large to check all of it.",
 )
-@common_options("Print the size of the constraint in every form, and its origin.")
-def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
+@seed_option
+@json_option
+def verify(constraint: str, samples: int, seed: int, as_json: bool) -> None:
     """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are the same set.
 
     A domain of at most 100,000 points is checked at every point; a larger one at random points and some near
@@ -46,10 +44,7 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     from lcons_core.reason._compare import in_words
     from lcons_core.reason._verify import exhausts
 
-    say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
-    for line in sizes(learned) if verbose else ():
-        say(line)
     space, network = learned.space, learned.network
     every = exhausts(network, space)
     say(
@@ -58,10 +53,13 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
         f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
     )
     where = "every point" if every else f"{samples:,} drawn points and some near the boundary"
-    with working(f"checking every form at {where}", say):
-        found = verify_constraint(learned, samples=samples, seed=seed)
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else str(found))
-    if found.witness is not None and found.witness.point is not None:
-        say(f"the witness: {in_words(found.witness.point)}")
-    if found.witness is not None:
+    with progress(f"checking every form at {where}"):
+        verdict = verify_constraint(learned, samples=samples, seed=seed)
+    if as_json:
+        print_json(verdict.to_dict())
+    else:
+        click.echo(str(verdict))
+    if verdict.witness is not None:
+        if verdict.witness.point is not None:
+            say(f"the witness: {in_words(verdict.witness.point)}")
         raise click.exceptions.Exit(1)

@@ -73,12 +73,12 @@ def test_learn_and_fit_give_what_they_give_for_the_same_columns(tmp_path, monkey
     text = "\n\n".join("\n".join(map(" ".join, zip(words, tags, strict=True))) for words, tags in ROWS)
     (tmp_path / "data.conll").write_text(text + "\n")
     for source in ("data", "data.conll"):
-        done = CliRunner().invoke(main, ["learn", source, "-o", f"{source}.json", "-q", "--json"])
+        done = CliRunner().invoke(main, ["learn", source, "-o", f"{source}.json", "--json"])
         assert done.exit_code == 0, done.output
     assert load("data.json").network.W.tolist() == load("data.conll.json").network.W.tolist()
     done = CliRunner().invoke(
         main,
-        ["fit", "data", "--unlabelled", "data", "-o", "tagger", "--plain", "--folds", "2", "-q", "--json"],
+        ["fit", "data", "--unlabelled", "data", "-o", "tagger", "--plain", "--folds", "2", "--json"],
     )
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["folder"] == "tagger"

@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 
-from lcons_cli.console import say_nothing
 from lcons_cli.folders import run_folder
 from lcons_core import iob2
 from lcons_decode import Decoder
@@ -71,7 +70,7 @@ def test_a_folder_is_decoded_by_each_engine_alike(engine, write, tmp_path):
     decoder = Decoder([iob2(LABELS)], labels=LABELS)
     for k in range(3):
         write(k, rows(20, 100 * k))
-    run_folder(decoder, str(tmp_path / "in"), str(tmp_path / "out"), engine, 2, say_nothing)
+    run_folder(decoder, str(tmp_path / "in"), str(tmp_path / "out"), engine, 2)
     found = {row["id"]: row for row in read(tmp_path / "out", write.kind)}
     assert sorted(found) == [100 * k + i for k in range(3) for i in range(20)]
     assert found[100] == {
@@ -84,7 +83,7 @@ def test_a_folder_is_decoded_by_each_engine_alike(engine, write, tmp_path):
     }
     assert {row["labels"][0] for row in found.values()} == {"B-X"}
     before = sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "out").glob("*.*"))
-    run_folder(decoder, str(tmp_path / "in"), str(tmp_path / "out"), engine, 2, say_nothing)
+    run_folder(decoder, str(tmp_path / "in"), str(tmp_path / "out"), engine, 2)
     assert sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "out").glob("*.*")) == before
 
 
@@ -100,7 +99,7 @@ def test_the_work_of_a_killed_worker_is_done_again(engine, write, tmp_path):
         pytest.importorskip("dask.dataframe")
     for k in range(5):
         write(k, [{"number": n} for n in range(100 * k, 100 * k + 100)])
-    run_folder(work, str(tmp_path / "in"), str(tmp_path / "out"), engine, None, say_nothing)
+    run_folder(work, str(tmp_path / "in"), str(tmp_path / "out"), engine, None)
     assert (tmp_path / "killed").exists()
     found = sorted(read(tmp_path / "out", write.kind), key=lambda row: row["number"])
     assert found == [{"number": n, "double": 2 * n} for n in range(500)]
@@ -111,7 +110,7 @@ def test_a_file_that_is_wrong_leaves_no_output(engine, write, tmp_path):
     write(1, [{**row, "emission": [[1.0, 2.0]]} for row in rows(5, 10)])
     decoder = Decoder([iob2(LABELS)], labels=LABELS)
     with pytest.raises(Exception, match="expected 3 scores per token"):
-        run_folder(decoder, str(tmp_path / "in"), str(tmp_path / "out"), engine, 1, say_nothing)
+        run_folder(decoder, str(tmp_path / "in"), str(tmp_path / "out"), engine, 1)
     assert not list((tmp_path / "out").glob(f"1*.{write.kind}"))
     if engine != "local":
         assert not list((tmp_path / "out").glob(f"*.{write.kind}"))

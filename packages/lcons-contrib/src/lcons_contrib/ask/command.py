@@ -5,17 +5,15 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from lcons_cli.compare import is_rules
-from lcons_cli.console import Say, say_nothing, say_on_stderr
+from lcons_cli.console import print_json, say
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, common_options
-from lcons_cli.output import check_target
+from lcons_cli.options import INPUT, OUTPUT, check_output, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,14 +25,14 @@ _REPLIES = {"y": True, "yes": True, "n": False, "no": False, "u": None, "unsure"
 
 
 @click.command(short_help="Ask about combinations that data do not show.")
-@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
-@click.argument("data", type=FILE, metavar="DATA")
+@click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
+@click.argument("data", type=INPUT, metavar="DATA")
 @click.option(
-    "-o", "--output", required=True, type=FILE, metavar="FILE", help="The file for the constraint (JSON)."
+    "-o", "--output", required=True, type=OUTPUT, metavar="FILE", help="The file for the constraint (JSON)."
 )
 @click.option(
     "--answers",
-    type=FILE,
+    type=INPUT,
     metavar="FILE",
     help="Take the answers from a constraint file or a text file of rules, as for `lcons compare`, instead of"
     " from the terminal.",
@@ -48,7 +46,7 @@ _REPLIES = {"y": True, "yes": True, "n": False, "no": False, "u": None, "unsure"
 )
 @click.option("--most", type=click.IntRange(min=1), help="The largest number of questions.")
 @labelled_options
-@common_options("Print every question and its answer at the end.", seed="unused")
+@json_option
 def ask(
     constraint: str,
     data: str,
@@ -58,10 +56,7 @@ def ask(
     most: int | None,
     form: str | None,
     columns: str | None,
-    tabs: bool,
     as_json: bool,
-    quiet: bool,
-    verbose: bool,
 ) -> None:
     """Ask which combinations are possible, besides those that DATA shows, and write the constraint.
 
@@ -80,10 +75,9 @@ def ask(
     from lcons_core import InvalidInput, load, save
     from lcons_tasks.own_data import PsiTable
 
-    say: Say = say_nothing if quiet else say_on_stderr
-    check_target(output, constraint, data, *([answers] if answers else []))
+    check_output(output, constraint, data, answers)
     learned = load(constraint)
-    read = read_labelled(data, form, columns, tabs, say)
+    read = read_labelled(data, form, columns)
     if isinstance(read, PsiTable):
         raise InvalidInput(f"expected structures in {data!r}, found a table of psi vectors; name structures.")
     known = set(learned.labels)
@@ -96,11 +90,8 @@ def ask(
     found = ask_questions(learned, shown, answer, lead=lead, most=most)
     save(found.constraint, output)
     if as_json:
-        click.echo(json.dumps({"constraint": output, **found.to_dict()}, ensure_ascii=False, indent=2))
+        print_json({"constraint": output, **found.to_dict()})
     else:
-        words = {True: "yes", False: "no", None: "unsure"}
-        for question, reply in found.replies if verbose else ():
-            click.echo(f"{question} {words[reply]}")
         click.echo(str(found))
     say(f"written to {output}: the constraint")
     raise click.exceptions.Exit(3 if found.open else 0)

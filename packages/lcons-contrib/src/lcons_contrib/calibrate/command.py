@@ -5,18 +5,15 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import Say, say_nothing, say_on_stderr
+from lcons_cli.console import print_json, say, warn
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, common_options
-from lcons_cli.output import check_target, sizes
-from lcons_cli.progress import working
+from lcons_cli.options import INPUT, OUTPUT, check_output, json_option
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
@@ -24,13 +21,13 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Bound how many valid structures a constraint rejects.")
-@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
-@click.argument("data", type=FILE, metavar="DATA")
+@click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
+@click.argument("data", type=INPUT, metavar="DATA")
 @click.option(
     "-o",
     "--output",
     required=True,
-    type=FILE,
+    type=OUTPUT,
     metavar="FILE",
     help="The file for the calibrated constraint (JSON).",
 )
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     help="The share of valid structures that may be rejected. At least 1/alpha - 1 structures are needed.",
 )
 @labelled_options
-@common_options("Print the size of the constraint in every form, and its origin.", seed="unused")
+@json_option
 def calibrate(
     constraint: str,
     data: str,
@@ -50,10 +47,7 @@ def calibrate(
     alpha: float,
     form: str | None,
     columns: str | None,
-    tabs: bool,
     as_json: bool,
-    quiet: bool,
-    verbose: bool,
 ) -> None:
     """Write the constraint in CONSTRAINT.json with a guarantee: it rejects valid structures at most ALPHA of
     the time.
@@ -74,28 +68,24 @@ def calibrate(
     from lcons_contrib.calibrate.thresholds import calibrate as calibrated
     from lcons_core import load, save
 
-    say: Say = say_nothing if quiet else say_on_stderr
-    check_target(output, constraint, data)
+    check_output(output, constraint, data)
     learned = load(constraint)
-    with working(f"reading {Path(data).name}", say):
-        positives, doubts = _positives(learned, read_labelled(data, form, columns, tabs, say), data, say)
+    positives, doubts = _positives(learned, read_labelled(data, form, columns), data)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found, known = calibrated(learned, positives, alpha)
     save(found, output)
-    for line in sizes(found) if verbose else ():
-        say(line)
     if as_json:
-        click.echo(json.dumps({"constraint": output, **known.to_dict()}, indent=2))
+        print_json({"constraint": output, **known.to_dict()})
     else:
         before = "the old margin" if known.factor != 1 else "the margin, as before"
         click.echo(f"threshold: {known.threshold:.4g} of {before}\n{known}")
     for text in doubts or [str(one.message) for one in caught]:
-        click.echo(f"warning: {' '.join(text.split())}", err=True)
+        warn(text)
     say(f"written to {output}: the calibrated constraint")
 
 
-def _positives(learned: LearnedConstraint, data: Data, path: str, say: Say) -> tuple[Any, list[str]]:
+def _positives(learned: LearnedConstraint, data: Data, path: str) -> tuple[Any, list[str]]:
     """(valid structures or psi rows, warnings); structures with unknown labels are left out."""
     from lcons_core import InvalidInput
     from lcons_tasks.diagnosis import divide

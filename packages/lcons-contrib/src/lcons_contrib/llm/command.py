@@ -6,21 +6,21 @@ from pathlib import Path
 
 import click
 
-from lcons_cli.options import FILE
-from lcons_cli.output import check_target, write_lines
+from lcons_cli.options import INPUT, OUTPUT, check_output
+from lcons_cli.output import write_lines
 
 ENDINGS = {".lark": "lark", ".regex": "regex", ".schema": "json-schema", ".json": "json-schema"}
 
 
 @click.command(short_help="Write constraints as a grammar for language models.")
-@click.argument("constraints", type=FILE, nargs=-1, required=True, metavar="CONSTRAINT.json...")
+@click.argument("constraints", type=INPUT, nargs=-1, required=True, metavar="CONSTRAINT.json...")
 @click.option(
     "--to",
     "form",
     type=click.Choice(["lark", "regex", "json-schema"]),
     help="Default: by the ending of the output file, else lark.",
 )
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="The file to write. Default: stdout.")
+@click.option("-o", "--output", type=OUTPUT, metavar="FILE", help="The file to write. Default: stdout.")
 @click.option(
     "--separator",
     default=" ",
@@ -49,7 +49,7 @@ def grammar(
     from lcons_contrib.llm.grammars import write_grammar
     from lcons_core import load
 
-    check_target(output, *constraints)
+    check_output(output, *constraints)
     text = write_grammar(
         [load(path) for path in constraints],
         form or ENDINGS.get(Path(output or "").suffix.lower(), "lark"),

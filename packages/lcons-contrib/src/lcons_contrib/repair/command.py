@@ -5,53 +5,32 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.explain import ManyWords
-from lcons_cli.options import FILE, common_options
-from lcons_cli.output import check_target
-
-ALLOW, FORBID = "--allow", "--forbid"
+from lcons_cli.console import print_json, say
+from lcons_cli.options import INPUT, OUTPUT, json_option
 
 
-class AllowOrForbid(ManyWords):
-    """A command whose options `--allow` and `--forbid` read all words up to the next option."""
-
-    spread_options = (ALLOW, FORBID)
-
-
-@click.command(cls=AllowOrForbid, short_help="Allow or forbid one more combination, and nothing else.")
-@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json", required=False)
+@click.command(short_help="Allow or forbid one more combination, and nothing else.")
+@click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
+@click.argument("values", nargs=-1, required=True, metavar="VALUE...")
 @click.option(
-    ALLOW,
-    "allowed",
-    multiple=True,
-    metavar="VALUE...",
-    help="A combination that is right, but forbidden: values such as `Location Kill`, or"
-    " `source=Location,relation=Kill`.",
-)
-@click.option(
-    FORBID, "forbidden", multiple=True, metavar="VALUE...", help="A combination that is wrong, but allowed."
+    "--allow/--forbid",
+    "allow",
+    default=None,
+    help="Whether the combination is right but forbidden, or wrong but allowed. Its values are such as"
+    " `Location Kill`, or `source=Location relation=Kill`.",
 )
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=OUTPUT,
     metavar="FILE",
     help="The file for the repaired constraint (JSON). Default: only print what would change.",
 )
-@common_options("Print the proof as well.", seed="unused")
+@json_option
 def repair(
-    constraint: str | None,
-    allowed: tuple[str, ...],
-    forbidden: tuple[str, ...],
-    output: str | None,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    constraint: str, values: tuple[str, ...], allow: bool | None, output: str | None, as_json: bool
 ) -> None:
     """Change the constraint in CONSTRAINT.json as little as possible, so that one combination is allowed or
     forbidden. What else changed is checked, and printed in words.
@@ -67,27 +46,16 @@ def repair(
     from lcons_core import load, save
     from lcons_core.reason._rules_text import read_assignment
 
-    words = allowed or forbidden
-    if constraint is None and len(words) > 1:
-        *before, constraint = words
-        words = tuple(before)
-    if constraint is None:
-        raise click.UsageError("Missing argument 'CONSTRAINT.json'.")
-    if bool(allowed) == bool(forbidden):
-        raise click.UsageError("Name one combination, with --allow or with --forbid.")
-    say: Say = say_nothing if quiet else say_on_stderr
-    if output is not None:
-        check_target(output)
+    if allow is None:
+        raise click.UsageError("say whether the combination is right, --allow, or wrong, --forbid.")
     learned = load(constraint)
-    assignment = read_assignment(learned.space, words)
-    found = repair_constraint(learned, **{"allow" if allowed else "forbid": assignment})
+    assignment = read_assignment(learned.space, values)
+    found = repair_constraint(learned, **{"allow" if allow else "forbid": assignment})
     if output is not None:
         save(found.constraint, output)
     if as_json:
-        click.echo(json.dumps({"constraint": output, **found.to_dict()}, ensure_ascii=False, indent=2))
+        print_json({"constraint": output, **found.to_dict()})
     else:
         click.echo(str(found))
-    if verbose:
-        say(f"compared on {found.compared:,} combinations")
     if output is not None:
         say(f"written to {output}: the repaired constraint")

@@ -1,0 +1,134 @@
+"""`lcons evaluate`: precision, recall and F1 of a tagger on gold labels, against its base model.
+
+Only click is imported here; other modules are imported when the command runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lcons_cli.console import POS, pos_tagger, print_json, tags_many
+from lcons_cli.labelled_file import labelled_options, read_labelled
+from lcons_cli.options import INPUT, json_option
+from lcons_cli.progress import progress
+
+if TYPE_CHECKING:
+    from lcons_tasks.apps import ConstrainedTagger
+    from lcons_tasks.own_data import Structures
+
+PLAIN = "plain"
+Labels = Sequence[Sequence[str]]
+
+
+@click.command(short_help="Measure a tagger on labelled sentences.")
+@click.argument("tagger", type=INPUT, metavar="TAGGER")
+@click.argument("gold", type=INPUT, metavar="GOLD")
+@click.option(
+    "--against",
+    default=PLAIN,
+    show_default=True,
+    metavar="FOLDER",
+    help="What it is compared with: another tagger, or plain, the model of TAGGER without its constraints.",
+)
+@labelled_options
+@json_option
+def evaluate(
+    tagger: str, gold: str, against: str, form: str | None, columns: str | None, as_json: bool
+) -> None:
+    """Print precision, recall and F1 of TAGGER on the labelled sentences of GOLD, in all and by type.
+
+    TAGGER is a folder that `lcons fit` or `lcons run chunking` wrote. GOLD has words and labels, in any
+    format of `lcons learn`; neither model should have seen it. The gain over the other model is printed with
+    its 95 % interval, from a paired bootstrap over sentences. Labels that mark no spans are counted one by
+    one.
+
+    \b
+    Example:
+      lcons evaluate tagger test.conll
+      lcons evaluate tagger test.conll --against plain-tagger --json
+    """
+    from lcons_tasks.apps import load_constrained_tagger
+
+    ours = load_constrained_tagger(tagger)
+    theirs = ours.alone if against == PLAIN else load_constrained_tagger(INPUT.convert(against, None, None))
+    data = gold_data(gold, form, columns)
+    rows = evaluation(data, labels_by(ours, data), labels_by(theirs, data))
+    if as_json:
+        print_json({"tagger": tagger, "gold": gold, "against": against, "rows": rows})
+    else:
+        click.echo("\n".join(table(rows, Path(gold).name, against)))
+
+
+def gold_data(path: str, form: str | None, columns: str | None) -> Structures:
+    """The gold sentences in a file."""
+    from lcons_core import InvalidInput
+    from lcons_core._instance import WORD
+    from lcons_tasks.own_data import Structures
+
+    data = read_labelled(path, form, columns)
+    if not isinstance(data, Structures) or data.tuples or any(WORD not in one.x for one in data.instances):
+        raise InvalidInput(f"expected sentences with words and labels in {path!r}.")
+    return data
+
+
+def labels_by(tagger: ConstrainedTagger, data: Structures) -> Labels:
+    """The labels of the gold sentences by a tagger, with POS tags of spaCy where there are none."""
+    xs: list[dict[str, Any]] = [dict(instance.x) for instance in data.instances]
+    if POS in tagger.columns and any(POS not in x for x in xs):
+        tags = tags_many(pos_tagger(), [x["word"] for x in xs])
+        xs = [{**x, POS: of_words} for x, of_words in zip(xs, tags, strict=True)]
+    with progress("tagging"):
+        answers = tagger.tag_stream(xs)
+        return [answer.y or ("_",) * len(x["word"]) for x, answer in zip(xs, answers, strict=True)]
+
+
+def evaluation(data: Structures, ours: Labels, theirs: Labels) -> list[dict[str, Any]]:
+    """Precision, recall and F1 of our labels in percent, F1 of theirs and the gain with its interval: one row
+    for all types, then one for each."""
+    import numpy as np
+
+    from lcons_tasks.stats import are_spans, bootstrap_f1, chunks, f1, runs_as_iob2
+
+    gold = [instance.y for instance in data.instances]
+    spans = are_spans(label for y in gold for label in y)
+    sides = [[set(chunks(y if spans else runs_as_iob2(y))) for y in side] for side in (gold, ours, theirs)]
+    types = sorted({name for side in sides for found in side for name, *_ in found} - {"O"})
+    rows = []
+    for kind in ("all", *types):
+        of_kind = [
+            [{span for span in found if kind in ("all", span[0]) and span[0] != "O"} for found in side]
+            for side in sides
+        ]
+        counts = [
+            np.array([(len(y & z), len(z), len(y)) for y, z in zip(of_kind[0], side, strict=True)])
+            for side in of_kind[1:]
+        ]
+        (right, predicted, there), (_, _, _) = (side.sum(0) for side in counts)
+        gain = bootstrap_f1([counts[0]], [counts[1]]) if len(gold) > 1 else None
+        rows.append(
+            {
+                "type": kind,
+                "gold": int(there),
+                "precision": 100 * float(right / max(predicted, 1)),
+                "recall": 100 * float(right / max(there, 1)),
+                "f1": float(f1(counts[0].sum(0))),
+                "against": float(f1(counts[1].sum(0))),
+                "gain": None if gain is None else [gain.mean, gain.low, gain.high],
+            }
+        )
+    return rows
+
+
+def table(rows: Sequence[dict[str, Any]], gold: str, against: str) -> list[str]:
+    """The rows as lines of text."""
+    width = max(len("type"), *(len(row["type"]) for row in rows))
+    lines = [f"{'type':{width}} {'gold':>6} precision recall    F1 {against[:12]:>12}  gain [95 % interval]"]
+    for row in rows:
+        gain = "" if row["gain"] is None else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*row["gain"])
+        figures = f"{row['precision']:9.2f} {row['recall']:6.2f} {row['f1']:5.2f} {row['against']:12.2f}"
+        lines.append(f"{row['type']:{width}} {row['gold']:6,} {figures}  {gain}")
+    return [f"F1 on {gold}:", *lines]
