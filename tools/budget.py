@@ -31,13 +31,13 @@ def lines_below(folders: str) -> int:
     return sum(code_lines(path) for folder in folders.split() for path in ROOT.glob(f"{folder}/**/*.py"))
 
 
-def parameters(command: Any) -> list[list[str]]:
+def parameters(command: Any, parent: Any = None) -> list[list[str]]:
     """The kinds of the parameters of each command below a group of click, `--help` among them."""
-    context = command.make_context(command.name, ["-"], resilient_parsing=True)
+    context = command.make_context(command.name, ["-"], parent=parent, resilient_parsing=True)
     if not hasattr(command, "list_commands"):
         return [[parameter.param_type_name for parameter in command.get_params(context)]]
     members = [command.get_command(context, name) for name in command.list_commands(context)]
-    return [kinds for member in members for kinds in parameters(member)]
+    return [kinds for member in members for kinds in parameters(member, context)]
 
 
 def main() -> int:

@@ -120,13 +120,6 @@ def test_the_base_model_of_the_table_reads_words_only(name, corpus):
         assert (model.scores([x]).emission == model.scores([corpus.test[0].x]).emission).all()
 
 
-def test_only_rows_under_local_constraints_can_be_chosen():
-    rows = {row.name: row.is_local for row in rows_of([recipe("pos:3"), recipe("existence:2")])}
-    assert not {name for name in ("exact", "search", "existence-2 search") if rows[name]}
-    assert rows["pos-3 search"]
-    assert rows["soft pos-1+2"]
-
-
 def test_tuned_settings_are_those_that_dev_chose():
     by_ratio = tuned_settings()["conll2000"]["bilstm"]
     assert set(map(float, by_ratio)) == set(PAPER["ratios"])

@@ -24,6 +24,7 @@ from lcons_tasks.experiments.chunking._model import BaseModel, base_model
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._labelling import Answers, Decoding, LabellingCell, Part, percent_of
+from lcons_tasks.experiments.engine._record import Coordinate
 from lcons_tasks.experiments.engine._rows import CHOSEN, PENALTIES, TableRow
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.models._word_vectors import WordVectors, find_vectors
@@ -138,7 +139,8 @@ def _answers(cell: Cell, corpus: ChunkCorpus, kept: Stages) -> Answers:
             for where, i in (("cut dev", pick), ("whole dev", whole))
         }
     facts = {"sentences": len(decoding.train), "dev sentences": cut, "choices": choices}
-    at = {"base": cell.base.name, "subset": cell.subset, "ratio": cell.ratio, "seed": cell.seed}
+    at: dict[str, Coordinate] = {"base": cell.base.name, "subset": cell.subset, "ratio": cell.ratio}
+    at["seed"] = cell.seed
     return decoding.answers(at, facts, found, more, corpus.dev, range(len(corpus.test)))
 
 

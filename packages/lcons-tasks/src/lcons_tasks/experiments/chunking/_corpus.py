@@ -71,12 +71,6 @@ def load_corpus(name: str = "auto") -> ChunkCorpus:
     return ChunkCorpus(name, "a folder of the user", *parts)
 
 
-def check_ratio(ratio: float) -> None:
-    """Raises `InvalidInput` if a ratio is not a share of the training data."""
-    if not 0 < ratio <= 1:
-        raise InvalidInput(f"a training ratio must be above 0 and at most 1: got {ratio}; write 0.01 for 1%.")
-
-
 def subset(
     corpus: ChunkCorpus, ratio: float, kind: str = "first", seed: int = 0
 ) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:

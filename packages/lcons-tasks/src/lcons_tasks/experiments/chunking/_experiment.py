@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.experiments.chunking._answers import (
     DEFAULT_ROW,
@@ -21,7 +22,7 @@ from lcons_tasks.experiments.chunking._constraints import (
     equal_weights,
     rows_of,
 )
-from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS, check_ratio
+from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS
 from lcons_tasks.experiments.chunking._model import BASES, tuned
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import percent
@@ -85,8 +86,8 @@ class Options(RunOptions):
     lean: bool = False
 
     def check(self) -> None:
-        for ratio in self.ratios:
-            check_ratio(ratio)
+        if not all(0 < ratio <= 1 for ratio in self.ratios):
+            raise InvalidInput(f"`ratios` must be above 0 and at most 1: got {self.ratios}.")
         self.among(BASES, "bases")
         self.among(SUBSETS, "subsets")
         self.among(DECODERS, "decoders")

@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcons_core import InvalidInput, MissingExtra
+from lcons_core import MissingExtra
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
@@ -43,10 +43,6 @@ class BaseModel:
 
     name: str
     settings: tuple[tuple[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.name not in BASES:
-            raise InvalidInput(f"unknown base model {self.name!r}; choose one of {', '.join(BASES)}.")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -44,9 +44,6 @@ class CitationCorpus:
     references: tuple[Sentence, ...]
     tagger: str
 
-    def __post_init__(self) -> None:
-        _check(self.name, [reference.labels for reference in self.references])
-
     @cached_property
     def sha256(self) -> str:
         """A hash of words, tags and fields."""

@@ -254,13 +254,13 @@ def changed_first(record: Record, suffix: str = "txt") -> Sentences:
 
 
 def _change(one: Mapping[str, Any]) -> Change:
-    sides = {key: tuple(one[key]) for key in ("words", "before", "after", "gold")}
-    links = {
+    members: dict[str, Any] = {key: tuple(one[key]) for key in ("words", "before", "after", "gold")}
+    members |= {
         key: tuple((i, j, label) for i, j, label in one[key])
         for key in ("links_before", "links_after", "links_gold")
         if key in one
     }
-    return Change(**sides, **links, rule=one["rule"], why=one["why"])
+    return Change(**members, rule=one["rule"], why=one["why"])
 
 
 def constraint_files(cell: RecordCell, place: str) -> Constraints | None:
@@ -288,7 +288,7 @@ def by_novelty(groups: Mapping[str, Record], soft: str, baselines: Sequence[str]
         for where, one in groups.items()
         for measure in (SEEN, UNSEEN)
     }
-    rows = [
+    rows: list[list[TableCell]] = [
         [row, *(one.figure(row, measure) for one, measure in columns.values())]
         for row in (EXACT, soft, *baselines)
     ]
@@ -319,7 +319,7 @@ def unseen_gains(groups: Mapping[str, Record], soft: str, baselines: Sequence[st
 def parameters(caption: str, groups: Mapping[str, Record], soft: str, baselines: Sequence[str]) -> Table:
     """The numbers of parameters of the networks of a soft row and of its baselines."""
     cells = [one.first for one in groups.values()]
-    rows = [[soft, *(constraint_parameters(cell, soft) for cell in cells)]]
+    rows: list[list[TableCell]] = [[soft, *(constraint_parameters(cell, soft) for cell in cells)]]
     rows += [[name, *(cell.facts["baselines"][name] for cell in cells)] for name in baselines]
     return table(caption, ("row", *groups), rows)
 
@@ -367,7 +367,7 @@ def check(record: Record, statements: Iterable[Mapping[str, Any]], by: str = "")
         values: dict[str, Interval | float] = {}
         for key, group in (cells.by(by) if by else {"": cells}).items():
             for row in statement.rows:
-                label = row if len(statement.rows) > 1 else percent(key) if by else key
+                label = row if len(statement.rows) > 1 else percent(float(key)) if by else ""
                 value = group.mean(row, statement.measure)
                 values[label] = value if over is None else group.gain(row, over, statement.measure)
         shown = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values.values()]

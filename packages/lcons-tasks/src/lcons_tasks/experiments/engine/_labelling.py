@@ -131,12 +131,12 @@ def shared_work(cells: Sequence[LabellingCell], kept: Stages) -> list[tuple[str,
         work[cell.sample, cell.seed, cell.base] = cell.cost(None), name, partial(cell.model, kept)
     for cell in cells:
         for recipe in recipes_of(cell.rows):
-            make = partial(cell.constraints, (recipe,), kept)
-            work[cell.sample, cell.seed, recipe] = cell.cost(recipe), f"{recipe.name} ({cell})", make
+            learn_one = partial(cell.constraints, (recipe,), kept)
+            work[cell.sample, cell.seed, recipe] = cell.cost(recipe), f"{recipe.name} ({cell})", learn_one
         for row in cell.rows:
             if row.how == CRF:
-                make = partial(_train_crf, cell, row, kept)
-                work[cell.sample, row] = 2 * sum(map(cell.cost, row.recipes)), f"{row.name} ({cell})", make
+                train = partial(_train_crf, cell, row, kept)
+                work[cell.sample, row] = 2 * sum(map(cell.cost, row.recipes)), f"{row.name} ({cell})", train
     return [(name, make) for _, name, make in sorted(work.values(), key=lambda piece: -piece[0])]
 
 

@@ -302,7 +302,7 @@ def _curve(record: Record) -> Curve | None:
 
 def _otherwise(caption: str, groups: Mapping[str, Record]) -> Table:
     """The number of wrong verdicts of the table and of the networks."""
-    rows = [
+    rows: list[list[TableCell]] = [
         [name, *(Figure(tuple(map(float, own.told("otherwise", name))), digits=1) for own in groups.values())]
         for name in (TABLE, LEARNED, LEARNED_ALL)
     ]
@@ -384,7 +384,7 @@ def _difference(cell: RecordCell, name: str) -> str:
 
 
 def _theorem_rows(one: Mapping[str, Any]) -> Table:
-    rows = [[str(k), *map(float, row)] for k, row in enumerate(one["rows"], start=1)]
+    rows: list[list[TableCell]] = [[str(k), *map(float, row)] for k, row in enumerate(one["rows"], start=1)]
     note = f"Rows that `simplify` keeps: {', '.join(map(str, one['kept']))} of {len(rows)}."
     head = ("row", *one["columns"], "bias")
     return blocks.table("Rows of Theorem 1: coefficients of each label, and bias", head, rows, note)

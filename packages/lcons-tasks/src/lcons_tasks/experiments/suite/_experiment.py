@@ -159,8 +159,14 @@ def _bilstm_sizes(options: Options) -> tuple[int, ...]:
 def _headline(record: Record) -> Headline:
     without, within = (Figure((record.mean(row, FIGURE),)) for row in (TUNED, ALL))
     gain = Gains.of(record, ALL, TUNED).mean()
-    words = {"without_is": "tuned base model with clusters", "within_is": "all parts of fit"}
-    return Headline("span F1, mean of all samples", without, within, gain, **words)
+    return Headline(
+        "span F1, mean of all samples",
+        without,
+        within,
+        gain,
+        "tuned base model with clusters",
+        "all parts of fit",
+    )
 
 
 def _gains(record: Record, over: str, named: str) -> Table:

@@ -47,7 +47,7 @@ class Cell:
 
     def instance(self, kept: Stages) -> ProgramSet:
         """The programs, drawn and solved now or read from their stage."""
-        inputs = {"seed": self.seed, "recipe": self.recipe.to_dict()}
+        inputs = {"seed": self.seed, "recipe": asdict(self.recipe)}
         return kept.keep("synthetic-programs", inputs, partial(generate, self.seed, self.recipe))
 
     def learned(self, kept: Stages) -> Learned:

@@ -25,8 +25,7 @@ them, for many different optima and for programs that CBC solves in about a seco
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +49,6 @@ class ProgramFamily:
     slack: float = 0.45
     scale: int = 16
     largest_cost: int = 1000
-
-    def to_dict(self) -> dict[str, Any]:
-        """The recipe as plain data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
