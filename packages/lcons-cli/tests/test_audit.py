@@ -32,7 +32,6 @@ def test_the_data_is_never_replaced(data):
     before = Path(data).read_bytes()
     found = CliRunner().invoke(main, ["audit", data, "--page", data])
     assert found.exit_code == 2
-    assert "would replace the input" in found.stderr
     assert Path(data).read_bytes() == before
 
 
