@@ -87,7 +87,7 @@ def test_minus_infinity_forbids():
         (([1.0, 2.0],), r"emission must have 2 dimension\(s\), found shape \(2,\)"),
         (([],), r"emission without tokens must still have shape \(0, L\)"),
         ((np.zeros((2, 0)),), "at least one label, found L = 0"),
-        (("words",), "emission must be an array of numbers, found str"),
+        (("words",), "emission must be an array of numbers"),
         (
             (np.zeros((2, 2)), np.zeros((3, 3))),
             r"transition must have shape \(2, 2\) for 2 labels, found \(3, 3\)",
@@ -163,3 +163,21 @@ def test_scores_whose_sums_could_overflow_are_refused(size):
         Variable("x", objective=size)
     # The least float32, which masks often use, is a score.
     assert ChainScores([[float(np.finfo(np.float32).min), 0.0]]).score(["1"]) == 0.0
+
+
+@pytest.mark.parametrize("kind", ["U4", "S4", "complex128", "datetime64[D]"])
+def test_arrays_of_text_complex_numbers_or_dates_are_no_scores(kind):
+    array = np.zeros((1, 2), dtype=kind)
+    for make in (ChainScores, lambda rows: ChainScores(rows.tolist())):
+        with pytest.raises(InvalidInput):
+            make(array)
+
+
+@pytest.mark.parametrize("labels", [{"a": 0, "b": 1}, {0: "a", 1: "b"}, {"a", "b"}, np.array([0, 1])])
+def test_labels_are_names_in_the_order_of_columns(labels):
+    with pytest.raises(InvalidInput):
+        ChainScores([[0.0, 1.0]], labels=labels)
+
+
+def test_labels_may_be_an_array_of_names():
+    assert ChainScores([[0.0, 1.0]], labels=np.array(["a", "b"])).labels == ("a", "b")

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core import InvalidInput
-from lcons_decode._scores import ChainScores
+from lcons_decode._scores import ChainScores, Floats, read_floats
 
 
 def from_token_logits(
@@ -89,19 +88,10 @@ def _first_tokens(words: Sequence[int | None], sequence: int) -> list[int]:
     return found
 
 
-def _array(value: Any, what: str, ndim: int) -> NDArray[np.float64]:
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().double().numpy()  # numpy has no bfloat16
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"{what} must be an array of numbers, found {type(value).__name__} ({error})."
-        ) from None
+def _array(value: Any, what: str, ndim: int) -> Floats:
+    array = read_floats(value, what)
     if array.ndim != ndim:
-        raise InvalidInput(
-            f"{what} must have {ndim} dimensions, found shape {array.shape}; pass a batch of sequences."
-        )
+        raise InvalidInput(f"{what} must have {ndim} dimensions, got shape {array.shape}.")
     return array
 
 

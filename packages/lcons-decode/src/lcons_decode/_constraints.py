@@ -10,8 +10,9 @@ Theorem 1 are converted exactly to learned constraints:
 
 So the decoders see one representation only, and the margin has one meaning.
 
-A label that a constraint does not know is free: a window that contains one is allowed, with the largest
-margin, 1. The same holds for a whole labelling under a global constraint.
+What a constraint does not know is free: a window that contains an unknown label is allowed, with the largest
+margin, 1. The same holds for a whole labelling under a global constraint, and for one with a count above the
+bound of the feature, which training did not show.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from lcons_core._arithmetic import LARGEST_MAGNITUDE
 from lcons_core._constraint import as_constraint
 from lcons_core._network import Conjunction
 from lcons_core._types import Floats, Ints
-from lcons_core.features import NgramLabels, Scope, SequenceFeature
+from lcons_core.features import ConstraintFeature, Counts, NgramLabels, Scope, SequenceFeature
 from lcons_core.features._ngrams import START, STOP
 from lcons_core.reason._rules import Box, forbid_boxes
 
@@ -76,10 +77,9 @@ class Soft:
 
     def __post_init__(self) -> None:
         as_constraint(self.constraint, "Soft", NEEDS)
-        if not 0 <= self.weight <= LARGEST_MAGNITUDE:
-            raise InvalidInput(
-                f"a soft weight must be finite and at least 0, and at most 2^200, found {self.weight}."
-            )
+        is_number = isinstance(self.weight, int | float | np.number)
+        if not is_number or not 0 <= self.weight <= LARGEST_MAGNITUDE:
+            raise InvalidInput(f"a soft weight is a number from 0 to 2^200, got {self.weight!r:.40}.")
         if self.cost not in COSTS:
             raise InvalidInput(f"a soft cost is one of {', '.join(COSTS)}, found {self.cost!r}.")
 
@@ -129,6 +129,8 @@ class ConstraintSet:
     @classmethod
     def of(cls, constraints: Iterable[Constraint]) -> ConstraintSet:
         """Sorts constraints and names those without a name; raises an error if a name is used twice."""
+        if isinstance(constraints, LearnedConstraint | Hard | Soft):
+            raise InvalidInput("constraints are a list, got one constraint outside a list.")
         named: list[Hard | Soft] = []
         for i, given in enumerate(constraints):
             use = Hard(given) if isinstance(given, LearnedConstraint) else given
@@ -191,7 +193,7 @@ def _parts(constraint: LearnedConstraint, instance: Instance) -> tuple[SparsePsi
         raise InvalidInput("this constraint has no feature, so it cannot check structures; pass one with it.")
     labels = set(feature.labels)
     strange = {t for t, label in enumerate(instance.y) if labels and label not in labels}
-    if not strange:
+    if not strange and not _is_beyond(feature, instance):
         psi = feature.psi(instance)
         return psi, np.ones(len(psi), dtype=np.bool_)
     if not isinstance(feature, SequenceFeature):
@@ -201,6 +203,14 @@ def _parts(constraint: LearnedConstraint, instance: Instance) -> tuple[SparsePsi
     places = (feature.label_terms(len(y), window) for window in range(len(psi)))
     known = np.array([not any(t in strange for t, _ in own) for own in places], dtype=np.bool_)
     return psi.take(known), known
+
+
+def _is_beyond(feature: ConstraintFeature, instance: Instance) -> bool:
+    """Whether a label occurs more often than the bound of a feature that counts."""
+    if not isinstance(feature, Counts) or len(instance.y) <= feature.high:
+        return False
+    unbounded = replace(feature, high=len(instance.y))
+    return bool(unbounded.psi(instance).dense().max() > feature.high)
 
 
 def forbidden_ngrams(

@@ -96,11 +96,14 @@ class ChainScores:
                 " pairs of labels; use fewer."
             )
         names = tuple(map(str, range(L))) if labels is None else tuple(labels)
-        if len(names) != L or len(set(names)) != L:
+        in_order = not isinstance(labels, Mapping | set | frozenset) and all(
+            isinstance(name, str) for name in names
+        )
+        if not in_order or len(names) != L or len(set(names)) != L:
             raise InvalidInput(
-                f"labels must be {L} distinct names, one per column of emission, found {len(names)}"
-                f" ({len(set(names))} distinct); name each column once."
+                f"labels must be a list of {L} distinct names, one per column, got {labels!r:.60}."
             )
+        names = tuple(map(str, names))  # numpy's strings are strings, too
         given = (("transition", transition, (L, L)), ("start", start, (L,)), ("stop", stop, (L,)))
         object.__setattr__(self, "emission", scores)
         object.__setattr__(self, "labels", names)
@@ -298,7 +301,7 @@ class RelationScores:
     ) -> None:
         names = checked_names(entity_labels, "entity_labels")
         links = checked_names(relation_labels, "relation_labels")
-        single, double = _floats(entities, "entities"), _floats(relations, "relations")
+        single, double = read_floats(entities, "entities"), read_floats(relations, "relations")
         if single.shape == (0,):
             single = single.reshape(0, len(names))
         if single.ndim != 2 or single.shape[1] != len(names):
@@ -356,7 +359,7 @@ def shares_model(a: ChainScores, b: ChainScores) -> bool:
 def read_scores(value: Any, name: str, ndim: int) -> Floats:
     """A read-only float64 array of scores; -inf is allowed, NaN, +inf and magnitudes above 2^200 are not.
     A read-only array is shared, any other is copied."""
-    array = value if _is_frozen(value) else _floats(value, name)
+    array = value if _is_frozen(value) else read_floats(value, name)
     if ndim == 2 and array.size == 0 and array.ndim == 1:
         raise InvalidInput(f"{name} without tokens must still have shape (0, L); pass np.zeros((0, L)).")
     if array.ndim != ndim:
@@ -380,13 +383,14 @@ def _is_frozen(value: Any) -> bool:
     return value.flags.c_contiguous and not value.flags.writeable
 
 
-def _floats(value: Any, name: str) -> Floats:
+def read_floats(value: Any, name: str) -> Floats:
     """A new float64 array; torch tensors are detached."""
     if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
+        value = value.detach().cpu().double().numpy()  # numpy has no bfloat16
     try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"{name} must be an array of numbers, found {type(value).__name__} ({error})."
-        ) from None
+        array = np.array(value)
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise InvalidInput(f"{name} must be an array of numbers, got {value!r:.60}.")

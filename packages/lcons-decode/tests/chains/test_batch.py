@@ -120,20 +120,12 @@ def test_a_stream_is_a_loop_whatever_the_decoder_and_the_chunk(corpus, decoder, 
 
 @quick
 @given(corpora())
-def test_cached_is_uncached_and_lists_do_not_change(corpus):
+def test_cached_is_uncached(corpus):
     sequences, uses, xs = corpus
     cached = ChainConstraints.of(uses, sequences[0].labels)
-    kept = []
-    for _ in range(2):
-        for scores, x in zip(sequences, xs, strict=True):
-            assert constrained_viterbi(scores, cached, x) == constrained_viterbi(scores, uses, x)
-            assert beam_search(scores, cached, x) == beam_search(scores, uses, x)
-            for local, before in kept:
-                for old, new in zip(before, stored(local), strict=True):
-                    assert not len(old) or np.array_equal(old, new[: len(old)])
-            kept += [
-                (local, [array.copy() for array in stored(local)]) for local in cached.hard + cached.soft
-            ]
+    for scores, x in zip(sequences, xs, strict=True):
+        assert constrained_viterbi(scores, cached, x) == constrained_viterbi(scores, uses, x)
+        assert beam_search(scores, cached, x) == beam_search(scores, uses, x)
 
 
 @quick
@@ -183,12 +175,6 @@ def test_packed_columns_are_as_long_as_the_batch():
         constrained_viterbi_batch(batch, [], {"pos": ["x", "y"]})
 
 
-def stored(local):
-    """The arrays of the cache of a constraint, which only grow."""
-    store = local.store
-    return [*store.groups, store.contexts.reshape(-1, local.table.shape[2]), store.tops]
-
-
 @pytest.mark.parametrize("rules", [1, 2])
 def test_bounds_that_become_too_large_know_the_last_label_alone(monkeypatch, rules):
     rng = np.random.default_rng(3)
@@ -201,12 +187,9 @@ def test_bounds_that_become_too_large_know_the_last_label_alone(monkeypatch, rul
     expected = [constrained_viterbi(own, uses, x) for own, x in zip(scores, xs, strict=True)]
     compiled = ChainConstraints.of(uses, "abc")
     monkeypatch.setattr("lcons_decode.chains._contributions.MOST_BOUNDS", 8 * 16)
-    shapes = []
     for own, x, answer in zip(scores, xs, expected, strict=True):
         found = constrained_viterbi(own, compiled, x)
         assert (found.y, found.score) == (answer.y, answer.score)
-        shapes.append(compiled.soft[0].store.tops.shape[1])
-    assert (shapes[0], shapes[-1]) == (4, 1)
 
 
 def test_threads_do_not_change_the_answers():

@@ -28,7 +28,7 @@ from lcons_decode.ilp import _solver as solver_module
 from lcons_decode.ilp import solve as solve_program
 from lcons_decode.ilp._decoders import chain_program
 from lcons_decode.ilp._ground import ground_chain, ground_columns, ground_tuples
-from lcons_decode.ilp._program import graph_program
+from lcons_decode.ilp._program import Type, graph_program
 
 FORMS = ("auto", "rows", "lifted", "cuts")
 SOLVERS = ["cbc", "highs"]
@@ -387,3 +387,10 @@ def test_one_unit_is_one_row_where_no_pair_variables_make_a_table_tighter():
         network = RectifierNetwork([[2.0, 0.0, 2.0, 0.0]] * K, [-2.0] * K)
         grounded = ground_tuples(program, LearnedConstraint(network, pairs.space, pairs), [("a", "b")])
         assert solve_program(program, [grounded]).stats["forms"] == {form: 1}
+
+
+def test_a_continuous_program_without_solution_prints_nothing(capfd):
+    variables = {name: Variable(name, 1.0, type=Type.CONTINUOUS) for name in "ab"}
+    row = Row("r", (("a", 1.0), ("b", 1.0)), Sense.AT_LEAST, 3.0)
+    assert solve_program(Program(variables, {}, (row,))).status is Status.INFEASIBLE
+    assert capfd.readouterr().out == ""

@@ -6,18 +6,13 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
-from chain_strategies import problems
-from hypothesis import given, settings
 
 from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramLabels
 from lcons_decode import (
-    ChainBatch,
-    ChainConstraints,
     ChainScores,
     Soft,
     Status,
@@ -26,14 +21,9 @@ from lcons_decode import (
     kernels,
     viterbi,
 )
-from lcons_decode.chains._contributions import MOST_PAIRED
-from lcons_decode.chains._ngrams import penalties
-from lcons_decode.chains._windows import lay_out
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels._arrays import Groups, How
 from lcons_decode.kernels._compiled.jit import is_private
-
-quick = settings(max_examples=50, deadline=None)
 
 
 @pytest.mark.parametrize(
@@ -59,37 +49,6 @@ def test_windows_that_are_searched_together_allow_what_an_enumeration_allows(n, 
         parts = [part.sum(1) for part in np.split(active, ends[:-1], axis=1)]
         codes = grams @ V ** np.arange(n - 1, -1, -1)
         assert np.array_equal(groups.codes(row, V), codes[np.max(parts, axis=0) <= 1])
-
-
-@pytest.mark.parametrize("most", [MOST_PAIRED, 0])
-@quick
-@given(problem=problems(kinds=("soft",), min_T=1))
-def test_bounds_are_at_least_the_largest_penalty_of_the_last_labels(most, problem):
-    scores, uses, x = problem
-    with mock.patch("lcons_decode.chains._contributions.MOST_PAIRED", most):
-        layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
-    V, m = scores.L + 1, layout.m
-    grams = np.arange(V ** (m + 1))
-    for c, use in enumerate(uses):
-        assert isinstance(use, Soft)
-        others = np.arange(len(uses)) != c
-        own = layout.units._replace(rows=np.where(others[:, None], -1, layout.units.rows))
-        for step in np.flatnonzero(own.rows[c] >= 0):
-            reachable = grams[[_reachable(gram, step, len(scores), V, m) for gram in grams]]
-            known = reachable % V ** (2 if most else 1)
-            largest = np.full(V**2 if most else V, -np.inf)
-            np.maximum.at(largest, known, penalties(reachable, step, own, V))
-            tops = own.tops[own.rows[c, step], :, :V].reshape(-1)
-            above = (tops - largest)[np.unique(known)]
-            assert above.min() >= 0
-            if m <= (2 if most else 1):  # no older label is left out: the bound is attained
-                assert above.max() <= 1e-6 * (1 + np.abs(tops).max())
-
-
-def _reachable(gram, step, T, V, m):
-    """Whether an n-gram is possible at a step: padding only before the first label and at STOP."""
-    labels = [int(gram) // V**i % V for i in range(m, -1, -1)]
-    return all((label == V - 1) == (at < 0 or at == T) for at, label in enumerate(labels, step - m))
 
 
 def small_kernel(folder):

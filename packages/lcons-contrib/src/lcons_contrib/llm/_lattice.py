@@ -21,7 +21,7 @@ from lcons_core import InvalidInput, TooLarge, Unsupported
 from lcons_core.features import Counts
 from lcons_decode import ChainConstraints, ChainScores
 from lcons_decode._scores import X
-from lcons_decode.chains._marginals import chain_gains
+from lcons_decode.chains._lattice import chain_gains
 
 MAX_NUMBERS = 2**26
 

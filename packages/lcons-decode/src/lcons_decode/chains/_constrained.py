@@ -8,7 +8,7 @@ otherwise its score is a bound that excludes most n-grams. If no labelling satis
 labellings are compared by (violations, score), as pairs: there is no large penalty constant. Soft constraints
 are exact, too: only labels that a bound excludes are left out (`kernels._compiled.soft`).
 
-Under global constraints, labellings are tried best first (`_best_first`), ordered by score under the local
+Under global constraints, labellings are tried best first (`_lattice`), ordered by score under the local
 constraints: the first one that satisfies the global constraints is optimal. Global soft penalties are at most
 0, so the search stops when the next labelling, without them, is not better than the best found with them.
 `budget` bounds the number of labellings tried.
@@ -19,7 +19,7 @@ Not in the paper: exact constrained decoding, and soft constraints, which are th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 import numpy as np
@@ -38,7 +38,7 @@ from lcons_decode._scores import (
     checked_scores,
     x_of,
 )
-from lcons_decode.chains._best_first import in_order
+from lcons_decode.chains._lattice import in_order
 from lcons_decode.chains._viterbi import read_decoding
 from lcons_decode.chains._windows import ChainConstraints, lay_out
 from lcons_decode.kernels import share_rows
@@ -136,7 +136,7 @@ def nbest(
     if not isinstance(count, int) or count < 1:
         raise InvalidInput(f"expected a number of labellings, 1 or more, found {count!r}; pass an int.")
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
-    found = islice(_in_order(scores, compiled, x), count)
+    found = islice(in_order(scores, compiled, x, count), count)
     return [
         Decoding(y, score, Status.OPTIMAL, {"rank": rank}, compiled.global_violations(y, x))
         for rank, (y, score) in enumerate(found, start=1)
@@ -163,7 +163,7 @@ def decode_global(
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     best: tuple[int, float, tuple[str, ...]] | None = None
     tried, proved = 0, True
-    for y, score in _in_order(scores, compiled, x):
+    for y, score in in_order(scores, compiled, x, budget + 1):
         if best is not None and best[0] == 0 and score <= best[1]:
             break
         if tried == budget:
@@ -193,11 +193,3 @@ def _without_globals(
         return Decoding((), local.score, local.status, stats)
     total = local.score + compiled.global_penalty(local.y, x)
     return Decoding(local.y, total, Status.RELAXED, stats, compiled.violations(local.y, x))
-
-
-def _in_order(
-    scores: ChainScores, compiled: ChainConstraints, x: X
-) -> Iterator[tuple[tuple[str, ...], float]]:
-    if not len(scores):
-        return iter([((), 0.0)])
-    return in_order(scores, lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x]))

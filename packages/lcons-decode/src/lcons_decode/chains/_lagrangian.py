@@ -62,7 +62,7 @@ def decode_lagrangian(
     if rounds < 1:
         raise InvalidInput(f"expected at least one round, found {rounds}.")
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
-    _check(compiled)
+    _check(compiled, len(scores))
     local = ChainConstraints.of(compiled.named.hard, scores.labels)
     cuts: list[Cut] = []
     bound, best = Fraction(10) ** 400, None
@@ -101,7 +101,7 @@ def decode_lagrangian(
     return Decoding(best.y, best.score, status, stats, best.violations)
 
 
-def _check(compiled: ChainConstraints) -> None:
+def _check(compiled: ChainConstraints, T: int) -> None:
     if compiled.named.soft or compiled.named.global_soft:
         raise Unsupported(
             "Lagrangian relaxation accepts hard constraints only; use decode_global for soft ones."
@@ -111,6 +111,10 @@ def _check(compiled: ChainConstraints) -> None:
         if not isinstance(feature, Counts) or feature.spans:
             raise Unsupported(
                 f"{use.name!r} is not linear in the labels (label counts are); use decode_global or the ILP."
+            )
+        if feature.high < T:
+            raise Unsupported(
+                f"{use.name!r} knows counts up to {feature.high}, got {T} tokens; use decode_global."
             )
         unknown = [label for label in compiled.labels if label not in feature.labels]
         if unknown:

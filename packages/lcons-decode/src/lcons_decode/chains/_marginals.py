@@ -12,7 +12,7 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,8 @@ import numpy as np
 from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences, X, checked_scores
-from lcons_decode.chains._ngrams import broken, penalties
-from lcons_decode.chains._windows import ChainConstraints, lay_out
+from lcons_decode.chains._lattice import Lattice, Level
+from lcons_decode.chains._windows import ChainConstraints
 
 # Sequences that are computed together; they are sorted by length, so that little is computed in vain.
 _TOGETHER = 256
@@ -44,16 +44,13 @@ def marginals(
     >>> marginals(ChainScores([[0.0, 0.0]])).probability
     array([[0.5, 0.5]])
     """
-    found = _Lattice.of(scores, constraints, x)
-    T, L = len(scores), scores.L
-    if found.total == -np.inf:
-        return Marginals(np.zeros((T, L)), found.total)
-    probability = np.empty((T, L))
-    for t, forward in enumerate(found.forward()):
-        onward = found.backward[t + 1][found.grams % found.S]
-        joint = forward[:, None] + found.steps[t] + onward
-        probability[t] = np.exp(log_sum(joint, axis=0) - found.total)
-    return Marginals(probability, found.total)
+    sums = _Sums.of(scores, constraints, x)
+    probability = np.zeros((len(scores), scores.L))
+    for t in range(len(scores) if sums.total > -np.inf else 0):
+        grams, joint = sums.joint(t, sums.prefixes[t])
+        by_label = Level.of(np.logaddexp, grams % sums.V, joint + sums.onward(t, grams) - sums.total)
+        probability[t, by_label.states] = np.exp(by_label.values)
+    return Marginals(probability, sums.total)
 
 
 def window_probabilities(
@@ -69,86 +66,73 @@ def window_probabilities(
     >>> window_probabilities(scores, [(0, ["A", "A"]), (1, ["B"])])
     array([0.375, 0.25 ])
     """
-    found = _Lattice.of(scores, constraints, x)
+    sums = _Sums.of(scores, constraints, x)
     probability = np.zeros(len(windows))
-    if found.total == -np.inf:
+    if sums.total == -np.inf:
         return probability
-    wanted: dict[int, list[tuple[int, Ints]]] = {}
     for i, (first, labels) in enumerate(windows):
         if not 0 <= first <= first + len(labels) <= len(scores):
             raise InvalidInput(
-                f"expected windows inside the {len(scores)} positions of the sequence, found {len(labels)}"
-                f" labels from position {first} on; shorten it."
+                f"expected windows inside the {len(scores)} positions, got {len(labels)} labels from position"
+                f" {first} on."
             )
-        wanted.setdefault(first, []).append((i, scores.ids(labels)))
-    for t, forward in enumerate(found.forward()):
-        for i, ids in wanted.get(t, ()):
-            states = forward
-            for at, label in enumerate(ids.tolist(), start=t):
-                states = found.onward(states, at, label)
-            end = states + found.backward[t + len(ids)]
-            probability[i] = np.exp(log_sum(end, axis=0) - found.total)
+        level = sums.prefixes[first]
+        for t, label in enumerate(scores.ids(labels).tolist(), start=first):
+            level = sums.moved(t, level, label)
+        rest = sums.rests[first + len(labels)].at(level.states) if len(scores) else 0.0
+        probability[i] = np.exp(np.logaddexp.reduce(level.values + rest - sums.total))
     return np.minimum(probability, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class _Lattice:
-    """All labellings of a sequence, as paths over states of the last labels: steps (T, S, L) are the gains of
-    a label in a state, backward (T + 1, S) the log-sums over all continuations."""
+class _Sums:
+    """Log-sums over all that may follow the states of each step, and over all prefixes that lead to them; if
+    no labelling satisfies the constraints, there are none."""
 
-    steps: Floats
-    backward: Floats
-    grams: Ints
-    S: int
-    V: int
+    lattice: Lattice
+    rests: list[Level]
+    prefixes: list[Level]
+    total: float
 
     @classmethod
-    def of(cls, scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints, x: X) -> _Lattice:
+    def of(cls, scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints, x: X) -> _Sums:
         compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
         if compiled.named.global_hard or compiled.named.global_soft:
             raise InvalidInput(
-                "marginals accept local constraints only, because global ones do not factor over a chain;"
-                " leave the global ones out."
+                "marginals accept local constraints only, because global ones do not factor over a chain."
             )
-        T, L = len(scores), scores.L
-        V = L + 1
-        if not T:
-            return cls(np.zeros((0, V, L)), np.zeros((1, V)), np.zeros((V, L), dtype=np.int64), V, V)
-        steps, ending = chain_gains(scores, compiled, x)
-        S = steps.shape[1]
-        grams = np.arange(S)[:, None] * V + np.arange(L)
-        backward = np.empty((T + 1, S))
-        backward[T] = ending
-        for t in range(T - 1, -1, -1):
-            backward[t] = log_sum(steps[t] + backward[t + 1][grams % S], axis=1)
-        return cls(steps, backward, grams, S, V)
+        V, start = scores.L + 1, np.zeros(1)
+        if not len(scores):
+            lattice = Lattice([], V, V**compiled.m)
+            return cls(lattice, [], [Level(np.array([lattice.first]), start)], 0.0)
+        lattice = Lattice.of(scores, compiled, x)
+        rests = lattice.rests(np.logaddexp)
+        total = float(rests[0].values[0]) if len(rests[0].values) else -np.inf
+        sums = cls(lattice, rests, [Level(np.array([lattice.first]), start)], total)
+        for t in range(len(scores)):
+            sums.prefixes.append(sums.moved(t, sums.prefixes[-1]))
+        return sums
 
     @property
-    def total(self) -> float:
-        """The log-sum over all labellings; the last state is START alone."""
-        return float(self.backward[0, self.S - 1]) if len(self.steps) else 0.0
+    def V(self) -> int:
+        """The base of codes."""
+        return self.lattice.V
 
-    def forward(self) -> Iterator[Floats]:
-        """(S,) for each position, the log-sums over all labellings of the positions before it."""
-        states = np.full(self.S, -np.inf)
-        states[self.S - 1] = 0.0
-        for t in range(len(self.steps)):
-            yield states
-            states = self._moved(states[:, None] + self.steps[t])
+    def joint(self, t: int, prefixes: Level) -> tuple[Ints, Floats]:
+        """The n-grams at a step, and the log-sums of the prefixes that end in them."""
+        step = self.lattice.steps[t]
+        return step.grams, prefixes.at(step.grams // self.V) + step.gains
 
-    def onward(self, states: Floats, t: int, label: int) -> Floats:
-        """(S,) the states after one more label."""
-        joint = np.full((self.S, self.V - 1), -np.inf)
-        joint[:, label] = states + self.steps[t][:, label]
-        return self._moved(joint)
+    def onward(self, t: int, grams: Ints) -> Floats:
+        """The log-sums of all that may follow n-grams at a step."""
+        return self.rests[t + 1].at(grams % self.lattice.S)
 
-    def _moved(self, joint: Floats) -> Floats:
-        """(S,) from (S, L): the n-gram (oldest, rest, label) leads to state (rest, label), so the oldest
-        label is summed out."""
-        L, rest = self.V - 1, self.S // self.V
-        states = np.full(self.S, -np.inf)
-        states.reshape(rest, self.V)[:, :L] = log_sum(joint.reshape(self.V, rest, L), axis=0)
-        return states
+    def moved(self, t: int, prefixes: Level, label: int | None = None) -> Level:
+        """The states after one more label, or after this one."""
+        grams, joint = self.joint(t, prefixes)
+        if label is not None:
+            joint = np.where(grams % self.V == label, joint, -np.inf)
+        return Level.of(np.logaddexp, grams % self.lattice.S, joint)
 
 
 def marginals_batch(batch: Sequences) -> Floats:
@@ -160,17 +144,17 @@ def marginals_batch(batch: Sequences) -> Floats:
            [0.75, 0.25]])
     """
     batch = ChainBatch.of(batch)
-    found = np.zeros_like(batch.emission)
+    probability = np.zeros_like(batch.emission)
     lengths = np.diff(batch.offsets)
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     for first in range(0, len(order), _TOGETHER):
-        _sum_products(batch, order[first : first + _TOGETHER], found)
-    return found
+        _sum_products(batch, order[first : first + _TOGETHER], probability)
+    return probability
 
 
-def _sum_products(batch: ChainBatch, chosen: Ints, found: Floats) -> None:
-    """Writes the marginals of the chosen sequences to `found`; those that underflow are computed one by one,
+def _sum_products(batch: ChainBatch, chosen: Ints, target: Floats) -> None:
+    """Writes the marginals of the chosen sequences to `target`; those that underflow are computed one by one,
     in logarithms."""
     lengths, T = np.diff(batch.offsets)[chosen], int(np.diff(batch.offsets)[chosen].max())
     tokens = batch.offsets[chosen][:, None] + np.minimum(np.arange(T), lengths[:, None] - 1)
@@ -198,40 +182,10 @@ def _sum_products(batch: ChainBatch, chosen: Ints, found: Floats) -> None:
     probability = forward.transpose(1, 0, 2)
     whole = np.asarray(np.isfinite(np.where(inside[..., None], probability, 0)).all(axis=(1, 2)))
     sure = inside & whole[:, None]
-    found[tokens[sure]] = probability[sure]
+    target[tokens[sure]] = probability[sure]
     for i in chosen[~whole].tolist():
         rows = slice(batch.offsets[i], batch.offsets[i + 1])
         scores = ChainScores(
             batch.emission[rows], batch.transition, batch.start, batch.stop, labels=batch.labels
         )
-        found[rows] = marginals(scores).probability
-
-
-def chain_gains(scores: ChainScores, compiled: ChainConstraints, x: X) -> tuple[Floats, Floats]:
-    """(T, S, L) the score of each label after each window of labels, and (S,) that of the end; -inf if a
-    local constraint is broken."""
-    T, L = len(scores), scores.L
-    V = L + 1
-    S = V**compiled.m
-    if not T:
-        return np.zeros((0, S, L)), np.where(np.arange(S) == S - 1, 0.0, -np.inf)
-    layout = lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x])
-    states = np.arange(S)
-    arcs = np.vstack([scores.transition, np.full((1, L), -np.inf)])[states % V]
-    grams, stops = states[:, None] * V + np.arange(L), states * V + L
-    gains = np.empty((T, S, L))
-    for t in range(T):
-        own = np.tile(scores.start, (S, 1)) if t == 0 else arcs
-        total = own + scores.emission[t] + penalties(grams, t, layout.units, V)
-        gains[t] = np.where(broken(grams, t, layout.lists) > 0, -np.inf, total)
-    ending = np.append(scores.stop, -np.inf)[states % V] + penalties(stops, T, layout.units, V)
-    return gains, np.where(broken(stops, T, layout.lists) > 0, -np.inf, ending)
-
-
-def log_sum(values: Floats, axis: int) -> Floats:
-    """log sum exp along an axis; -inf where all values are."""
-    top = values.max(axis, keepdims=True)
-    safe = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        summed: Floats = np.log(np.exp(values - safe).sum(axis)) + safe.squeeze(axis)
-    return summed
+        target[rows] = marginals(scores).probability

@@ -39,35 +39,22 @@ def broken(grams: Ints, step: int, lists: Lists) -> Ints:
     return total
 
 
-def penalties(grams: Ints, step: int, units: Units, V: int) -> Any:
+def penalties(grams: Ints, step: int, units: Units, V: int) -> Floats:
     """Sum over soft constraints of weight * cost of the margin for each n-gram at `step`."""
     if not len(units.weights):
-        return 0.0
+        return np.zeros(grams.shape)
     rows = units.rows[:, step]
-    contexts = context_activations(units, rows[:, None])[0]
+    contexts = units.contexts[rows[rows >= 0]].sum(0)
     activations = np.broadcast_to(contexts, (*grams.shape, len(contexts))).copy()
     rest = grams
     for i in range(units.table.shape[0] - 1, -1, -1):
         activations += units.table[i, rest % V]
         rest = rest // V
-    by_part = margins(activations, units.ends)
-    total = np.zeros(grams.shape)
-    for c, weight in enumerate(units.weights):
-        if rows[c] >= 0:
-            total += weight * costs(by_part[..., units.owners == c].min(-1), units.hinges[c])
-    return total
-
-
-def context_activations(units: Units, rows: Ints) -> Floats:
-    """(steps, U) what contexts add to each unit, for rows (C, steps) of soft constraints."""
-    total = np.zeros((rows.shape[1], units.table.shape[2]))
-    for by_step in rows:
-        total[by_step >= 0] += units.contexts[by_step[by_step >= 0]]
-    return total
-
-
-def margins(activations: Floats, ends: Ints) -> Floats:
-    """(..., parts) margins of activations (..., U)."""
-    firsts = np.concatenate([[0], ends[:-1]])
+    firsts = np.concatenate([[0], units.ends[:-1]])
     rectified = np.maximum(activations, 0.0)
-    return np.stack([1.0 - rectified[..., a:b].sum(-1) for a, b in zip(firsts, ends, strict=True)], axis=-1)
+    totals = [rectified[..., a:b].sum(-1) for a, b in zip(firsts, units.ends, strict=True)]
+    total = np.zeros(grams.shape)
+    for c in np.flatnonzero(rows >= 0):
+        margins = 1.0 - np.max([totals[p] for p in np.flatnonzero(units.owners == c)], axis=0)
+        total += units.weights[c] * costs(margins, units.hinges[c])
+    return total

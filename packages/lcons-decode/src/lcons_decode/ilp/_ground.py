@@ -29,7 +29,7 @@ from lcons_core._arithmetic import LARGEST_MAGNITUDE
 from lcons_core._network import Network, as_network
 from lcons_core._pointset import Given
 from lcons_core._psi import Psi
-from lcons_core.features import Scope, Tuples
+from lcons_core.features import Counts, Scope, Tuples
 from lcons_core.features._feature import GroundedRow
 from lcons_decode._constraints import Constraint, Hard, Soft
 from lcons_decode._scores import X, columns_of
@@ -77,6 +77,8 @@ def ground_chain(program: Program, constraint: Constraint, x: X = None, *, name:
             f"the constraint {name!r} on {feature.kind if feature else 'no feature'!r} has no grounding in a"
             " chain; use n-gram, existence or count features, or ground_tuples for tuples."
         )
+    if isinstance(feature, Counts) and feature.high < T:
+        raise Unsupported(f"{name!r} knows counts up to {feature.high}, got {T} tokens; use decode_global.")
     for position in range(T):
         if position not in program.decisions or feature.labels:
             _check_labels(name, position, program, feature.labels)

@@ -87,6 +87,8 @@ def _answer(program: Program, rows: Sequence[Row], solver: Solver, seconds: floa
     for i, v in enumerate(program.variables.values()):
         kind = mip.BINARY if v.type is Type.BINARY else mip.CONTINUOUS
         variables[v.name] = model.add_var(f"x{i}", v.low, v.high, v.objective, kind)
+    if all(v.type is not Type.BINARY for v in program.variables.values()):
+        model.add_var("integer", 0, 0, 0, mip.BINARY)  # without integers, CBC prints what it finds infeasible
     for row in rows:
         members, coefficients = zip(*((variables[name], c) for name, c in row.terms), strict=True)
         model.add_constr(mip.LinExpr(list(members), list(coefficients), -row.rhs, row.sense[0]))
