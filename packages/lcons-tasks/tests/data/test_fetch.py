@@ -207,7 +207,8 @@ def test_a_server_that_is_silent_or_slow_is_given_up(folder, monkeypatch, pause)
 
 LIMITED = """
 import resource, sys
-from lcons_tasks.data import Corpus, CorpusFile, FetchFailed, fetch
+from lcons_tasks.data import FetchFailed, fetch
+from lcons_tasks.data._catalog import Corpus, CorpusFile
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 file = CorpusFile("toy/toy.txt", sys.argv[1], "columns", "gz")
 try:
