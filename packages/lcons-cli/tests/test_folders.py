@@ -51,7 +51,6 @@ def test_a_folder_is_decoded_file_by_file_and_finished_files_are_not_done_again(
     result = run(folder, "--jobs", jobs)
     assert (result.exit_code, result.stdout) == (0, "")
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
-        "_lock",
         "_settings",
         "a.jsonl",
         "b.jsonl",
