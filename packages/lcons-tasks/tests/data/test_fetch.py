@@ -221,7 +221,6 @@ except FetchFailed as error:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no resource limits")
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(folder):
     with serving(gzip.compress(TEXT)) as served:
-        command = [sys.executable, "-c", LIMITED, served.address]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", LIMITED, served.address], capture_output=True, text=True)
     assert done.stdout.startswith(f"cannot write to {str(folder)!r}: File too large")
     assert left_over(folder) == []
