@@ -80,7 +80,7 @@ COMMANDS = {
     "verify-pos": f"verify {POS}",
     "verify-json": f"verify {BIGRAMS} --json",
     "verify-samples": f"verify {CONSTRAINTS}/existence-2.json --samples 100",
-    "diagnose": f"diagnose {BIGRAMS} --train train.conll",
+    "diagnose": f"diagnose {BIGRAMS} {HELD_OUT}",
     "diagnose-scores": f"diagnose {POS} {HELD_OUT} --scores scores.npz -v",
     "diagnose-model": f"diagnose {POS} {HELD_OUT} --model v0.1.0/tagger/model.npz --json",
     "diagnose-predictions": f"diagnose {EXISTENCE} {HELD_OUT} --predictions dev.conll",

@@ -201,7 +201,7 @@ def test_each_sequence_is_answered_before_the_next_comes(kind, folder):
         LearnedConstraint(RectifierNetwork([[0.0, 0.0, 2.0]], [-1.0]), feature.space, feature).save(
             constraint
         )
-    command = [*LCONS, "decode", "--json", "-c", constraint]
+    command = [*LCONS, "-q", "decode", "--json", "-c", constraint]
     answers = list(ask(command, [head + sequences[0], *sequences[1:]]))
     assert len(answers) == len(sequences)
     assert all(json.loads(answer)["labels"] for answer in answers)

@@ -150,12 +150,6 @@ def test_a_model_predicts_the_held_out_sentences(files):
             "pairs.jsonl",
             "tuples; corrupted by `unseen`; seed 0\n80 training and 20 held-out structures",
         ),
-        (
-            "psi",
-            "psi.csv",
-            "psi of 6 columns; invalid rows as given; seed 0\n241 training and 59 held-out rows",
-        ),
-        ("psi", "psi.npz", "psi of 6 columns"),
     ],
 )
 def test_every_kind_of_constraint_and_data_is_diagnosed_on_what_learn_held_out(folder, name, train, said):

@@ -5,7 +5,6 @@ import json
 import re
 
 import pytest
-from asking import LCONS
 from click.testing import CliRunner
 
 from lcons_cli.main import main
@@ -140,7 +139,6 @@ def test_no_text_is_lost_whatever_it_holds(model, run):
         assert "".join(kept.split()) == "".join(line["text"].split())
     # No reader, however it splits lines, sees more of them.
     assert len(result.stdout.splitlines()) == len(lines)
-    assert "blank lines: 3, not UTF-8, bytes escaped: 1" in result.stderr
 
 
 def test_pos_tags_are_made_where_the_tagger_needs_them_and_only_there(run, cache):
@@ -169,6 +167,3 @@ def test_without_constraints_the_model_decodes_alone(run):
 
 
 # In a process of its own.
-
-
-PARSE = [*LCONS, "parse"]

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from made_up_drugs import corpus
 
 from lcons_core import InvalidInput
 from lcons_tasks.audit import Finding, audit
 from lcons_tasks.audit._audit import _ranked
 from lcons_tasks.audit._outputs import audit_document, finding_lines
-from lcons_tasks.audit._rules import KEYS, WordRules
 from lcons_tasks.data import Sentence
 from lcons_tasks.report import to_html, to_markdown
 
@@ -47,13 +45,31 @@ def test_the_reasons_add_up_to_the_odds_and_count_other_sentences(found):
     assert "'codeine' after 'give' is B-DRUG in 10 of 10 other places, O in 0" in rules
 
 
-def test_a_word_without_another_place_is_judged_by_all_words():
+def test_a_word_without_another_place_is_no_evidence():
     once = Sentence(("take", "zyban", "now"), ("O", "B-ODD", "O"))
-    found = audit([*RIGHT, once]).findings
-    [one] = [one for one in found if one.sentence == len(RIGHT) + 1]
-    rules = [reason.rule for reason in one.reasons if reason.rule.startswith("'zyban'")]
-    assert rules == ["'zyban' stands nowhere else, and 63% of all words are O"] * len(KEYS)
-    assert (one.alike, one.others) == (0, 0)
+    found = audit([*RIGHT, once])
+    assert not found.findings
+    assert found.doubtful == 1
+
+
+def test_clean_sentences_give_few_findings_and_planted_mistakes_are_first():
+    """Of 60 sentences, each with other names; then every fifth loses a label."""
+    clean = corpus(60)
+    assert len(audit(clean).findings) <= 3
+    wrong, planted = list(clean), []
+    for i in range(0, 60, 5):
+        labels = ["O" if label.endswith("-DRUG") else label for label in clean[i].labels]
+        if labels != list(clean[i].labels):
+            wrong[i] = Sentence(clean[i].words, tuple(labels))
+            planted.append(i + 1)
+    found = audit(wrong).findings
+    first = {one.sentence for one in found[: len(planted)]}
+    assert len(first & set(planted)) >= 0.7 * len(first) > 0
+
+
+def test_more_labels_than_models_can_learn_are_refused():
+    with pytest.raises(InvalidInput):
+        audit([Sentence((f"w{i}", "x"), (f"L{i}", "O")) for i in range(1000)])
 
 
 def test_findings_are_ranked_and_relabelled(found):
@@ -73,34 +89,6 @@ def test_a_confusion_that_is_frequent_elsewhere_comes_later():
     assert [(one.alike, one.others) for one in ranked] == [(0, 10), (2, 10), (2, 10), (2, 10)]
     assert ranked[0].score == pytest.approx(2.0 - np.log(0.5 / 11))
     assert ranked[1].score == pytest.approx(2.0 - np.log(2.5 / 11))
-
-
-@given(
-    st.lists(
-        st.lists(st.tuples(st.sampled_from("aAbc"), st.integers(0, 2)), min_size=1, max_size=4),
-        min_size=1,
-        max_size=5,
-    )
-)
-def test_rules_count_other_sentences_only(corpus):
-    words = [[word for word, _ in sentence] for sentence in corpus]
-    labels = np.array([label for sentence in corpus for _, label in sentence])
-    share = np.bincount(labels, minlength=3) / len(labels)
-    tokens = [(s, t) for s, sentence in enumerate(corpus) for t in range(len(sentence))]
-    found = WordRules(words, labels, 3).probabilities(slice(0, len(labels)))
-    prior = [share] * len(tokens)
-    for (name, keys), got in zip(KEYS.items(), found, strict=True):
-        own = [keys([word.lower() for word in sentence]) for sentence in words]
-        wanted = []
-        for at, (s, t) in enumerate(tokens):
-            n = np.zeros(3)
-            for other, (s2, t2) in enumerate(tokens):
-                if s2 != s and own[s2][t2] == own[s][t]:
-                    n[labels[other]] += 1
-            wanted.append((n + prior[at]) / (n.sum() + 1))
-        np.testing.assert_allclose(got, wanted, err_msg=name)
-        if name == "word":
-            prior = wanted
 
 
 def test_text_and_page_show_the_rule(found, tmp_path):

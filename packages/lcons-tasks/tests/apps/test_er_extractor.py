@@ -204,9 +204,7 @@ def test_what_is_not_an_extractor_is_never_replaced(extractor, copied, tmp_path)
     (copied / "notes.txt").write_text("mine")
     before = files(tmp_path)
     for target in (tmp_path / "notes.txt", copied):
-        with pytest.raises(
-            LconsError, match=r"expected nothing or an extractor to replace at .*'notes.txt' there"
-        ):
+        with pytest.raises(LconsError, match=r"notes\.txt"):
             extractor.save(target)
     with pytest.raises(LconsError, match="cannot write the folder"):
         extractor.save(tmp_path / "notes.txt" / "below")

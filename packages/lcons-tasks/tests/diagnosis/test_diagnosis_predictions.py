@@ -110,15 +110,9 @@ def recording(**provenance):
 
 ROWS = PsiTable(("a",), np.ones((1500, 1)), np.arange(1500) < 1000)
 SENTENCE = "the first 80 % of the structures (16 of 20)"
-# By what a constraint file records: now, and by 0.1.0.
 BY_POSITION = {
     "structures": (DATA, {"split": Split.by_position(DATA, "train.conll").to_dict()}),
     "rows": (ROWS, {"split": Split.by_position(ROWS, "table.csv").to_dict()}),
-    "structures of 0.1.0": (DATA, {"learned_from": SENTENCE}),
-    "rows of 0.1.0": (
-        ROWS,
-        {"learned_from": "the first 80 % of the valid and of the invalid rows (1,200 of 1,500)"},
-    ),
 }
 
 
@@ -143,8 +137,6 @@ OTHER = Split.by_position(Structures.of([(["a"], ["O"])] * 10), "train.conll")
         ({"split": WHOLE.to_dict()}, "the constraint was learned from all 20 structures"),
         ({"split": BOTH.to_dict()}, "learned from all 1,020 structures, held-out ones too"),
         ({"split": OTHER.to_dict()}, r"\(8 of 10\), but this file has 20 in all"),
-        ({"learned_from": "all 20 structures"}, "the constraint was learned from all 20 structures"),
-        ({"learned_from": "the first 80 % of the structures (8 of 10)"}, "but this file has 20 in all"),
         ({}, "does not record"),
         ({"learned_from": None}, "does not record"),
         ({"learned_from": [SENTENCE]}, "does not record"),

@@ -3,7 +3,6 @@
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from made_up_drugs import corpus, text
 
@@ -12,7 +11,6 @@ from lcons_core.learn._evidence import fold_bounds
 from lcons_tasks import FitSettings, Sentence, fit, load_constrained_tagger
 from lcons_tasks.fitted import _fit
 from lcons_tasks.fitted._bases import _Linear
-from lcons_tasks.fitted._jackknife import Draws, prefer
 from lcons_tasks.stats import count_right, f1
 
 TRAIN, TEXT, TEST = corpus(24), text(150), corpus(80, seed=2)
@@ -209,17 +207,11 @@ def test_nothing_to_choose_from_is_an_error():
             FitSettings(**wrong)
 
 
-def test_a_change_must_be_better_than_chance_would_make_it():
-    gold = np.tile([1, 1, 1], (40, 1))
-    even = gold.copy()
-    even[::2, 0] = 0
-    better = even.copy()
-    better[::4, 0] = 1
-    lucky = even.copy()
-    lucky[0, 0] = 1
-    draws = Draws.of(40, 0)
-    assert prefer(0, [1], [even, better], draws, 2.0) == 1
-    assert prefer(0, [1], [even, lucky], draws, 2.0) == 0
-    assert prefer(0, [1], [even, lucky], draws, 0.0) == 1
-    assert prefer(0, [1], [even, even], draws, 0.0) == 0
-    assert prefer(1, [0], [even, better], draws, 0.0) == 1
+def test_a_text_where_lists_of_words_are_meant_is_an_error():
+    with pytest.raises(InvalidInput):
+        fit(TRAIN, ["some text"])  # type: ignore[list-item]
+
+
+def test_more_labels_than_a_tagger_can_learn_are_refused():
+    with pytest.raises(InvalidInput):
+        fit([Sentence((f"w{i}", "x"), (f"L{i}", "O")) for i in range(1000)])

@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from lcons_core import LconsError
-from lcons_tasks.own_data import read_words
+from lcons_tasks.own_data import read_data, read_words
 
 SENTENCES = (("New", "York", "sleeps", "."), ("Why", "?"))
 
@@ -78,3 +79,23 @@ def test_other_files_are_an_error(name, content, tmp_path):
 def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(LconsError, match="cannot read"):
         read_words(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x1f\x8b\x08\x00" + bytes(range(256)),
+        "New York sleeps".encode("utf-16"),
+        np.random.default_rng(0).bytes(3000),
+        b"New\rYork\rsleeps\r",
+    ],
+    ids=["gzip", "utf-16", "random", "cr"],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.conll", "a.jsonl"])
+def test_what_is_no_text_with_lines_is_refused(name, content, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(LconsError) as error:
+        read_words(tmp_path / name)
+    assert "\n" not in str(error.value)
+    with pytest.raises(LconsError):
+        read_data(tmp_path / name)

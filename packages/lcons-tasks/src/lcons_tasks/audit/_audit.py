@@ -30,6 +30,12 @@ Rarity was better than odds on the five sets of entities and slots that were tri
 references, where few labels or none stand for "nothing here". So `auto` is rarity if at least a third of the
 tokens are O, else odds; this was chosen after all eight sets were seen. Neither rank is the probability of an
 error: a rare but right label also contradicts the rest.
+
+A finding needs evidence. Either the form of its clearest token has the proposed label in at least `PLACES`
+other places and the given one in at most a tenth as many; or its confusion is rare, with a share of at most
+`RARE`. Other differences are weaknesses of the sources, and are only counted (`Audit.doubtful`). Where there
+are more differences than half the sentences, the sources have learned from too little: then a finding needs
+both.
 """
 
 from __future__ import annotations
@@ -63,6 +69,12 @@ FLOOR = 1e-6
 MOST_TOKENS = 20_000
 SETTINGS = LinearSettings(0.1, 0.1, iterations=100)
 AUTO, ODDS, RARITY = RANKS = ("auto", "odds", "rarity")
+# Other places that are evidence, and the share of a confusion that is rare.
+PLACES, RARE = 3, 0.1
+# Differences per sentence from which on the sources are weak.
+MOST_DIFFERENT = 0.5
+# CRFs of more labels take hours: their time grows with the square.
+MOST_LABELS = 400
 # The share of O from which on `auto` is rarity.
 MOSTLY_OUTSIDE = 1 / 3
 
@@ -71,10 +83,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Reason:
-    """A rule in words, and its term of the log odds."""
+    """A rule in words, its term of the log odds, and the number of other places that it was counted on (None
+    for a model)."""
 
     rule: str
     log_odds: float
+    places: int | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Whether it speaks for the proposed label, and rests on something."""
+        return self.log_odds > 0 and self.places != 0
 
 
 @dataclass(frozen=True)
@@ -83,6 +102,7 @@ class Finding:
     relabelling `proposed`, the log odds and the reasons, the strongest first.
 
     Of the other tokens with the label of its `clearest` token, `alike` of `others` would be labelled alike.
+    `places`: in how many other places the word of that token has the given and the proposed label.
     """
 
     sentence: int
@@ -95,11 +115,23 @@ class Finding:
     clearest: int
     alike: int = 0
     others: int = 0
+    places: tuple[int, int] = (0, 0)
+
+    @property
+    def share(self) -> float:
+        """The share of its confusion in other places."""
+        return (self.alike + 0.5) / (self.others + 1)
+
+    def is_evident(self, weak: bool) -> bool:
+        """Whether the data have enough evidence for it; `weak`: the sources have learned from too little."""
+        there, here = self.places
+        known, rare = here >= PLACES and there <= here / 10, self.share <= RARE
+        return known and rare if weak else known or rare
 
     @property
     def score(self) -> float:
         """The log odds minus the log of the share of its confusion: the rank `rarity`."""
-        return self.log_odds - math.log((self.alike + 0.5) / (self.others + 1))
+        return self.log_odds - math.log(self.share)
 
     @property
     def confusion(self) -> tuple[str, str]:
@@ -110,13 +142,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings, by falling odds or score (`rank`); the weight of each source; the scheme of labels."""
+    """The findings, by falling odds or score (`rank`); the weight of each source; the scheme of labels; the
+    number of `doubtful` differences, without enough evidence for a finding."""
 
     sentences: tuple[Sentence, ...]
     findings: tuple[Finding, ...]
     weights: dict[str, float]
     scheme: str | None
     rank: str
+    doubtful: int = 0
 
     def relabelled(self, finding: Finding) -> tuple[str, ...]:
         """The labels of the whole sentence of a finding, with its relabelling."""
@@ -133,6 +167,7 @@ class Audit:
                 for one in self.findings[:most]
             ],
             "found": len(self.findings),
+            "doubtful": self.doubtful,
             "weights": dict(self.weights),
             "scheme": self.scheme,
             "rank": self.rank,
@@ -159,6 +194,8 @@ def audit(
     if rank not in RANKS:
         raise InvalidInput(f"unknown rank {rank!r}; it is one of {', '.join(RANKS)}.")
     labels = tuple(sorted({label for sentence in given for label in sentence.labels}))
+    if len(labels) > MOST_LABELS:
+        raise InvalidInput(f"an audit of over {MOST_LABELS} labels would take hours: got {len(labels):,}.")
     index = {label: i for i, label in enumerate(labels)}
     y = np.array([index[label] for sentence in given for label in sentence.labels])
     offsets = np.cumsum([0, *(len(sentence) for sentence in given)])
@@ -178,7 +215,10 @@ def audit(
     if rank == AUTO:
         rank = RARITY if counts[OUTSIDE] >= MOSTLY_OUTSIDE * len(y) else ODDS
     shares = dict(zip(SOURCES, weights.tolist(), strict=True))
-    return Audit(given, _ranked(findings, counts, rank), shares, scheme, rank)
+    ranked = _ranked(findings, counts, rank)
+    weak = len(ranked) > MOST_DIFFERENT * len(given)
+    evident = tuple(finding for finding in ranked if finding.is_evident(weak))
+    return Audit(given, evident, shares, scheme, rank, len(ranked) - len(evident))
 
 
 def _ranked(findings: Sequence[Finding], labels: Mapping[str, int], rank: str) -> tuple[Finding, ...]:
@@ -285,8 +325,16 @@ class _Pool:
             if max(odds) > 0:
                 clearest = first + int(np.argmax(odds))
                 reasons = self._reasons(start + clearest, clearest, given, best[clearest])
-                own = (given.labels[first:stop], best[first:stop])
-                yield Finding(sentence, first, stop, *own, max(odds), tuple(reasons), clearest)
+                both = (given.labels[first:stop], best[first:stop])
+                places = self._places(start + clearest, given.labels[clearest], best[clearest])
+                yield Finding(
+                    sentence, first, stop, *both, max(odds), tuple(reasons), clearest, places=places
+                )
+
+    def _places(self, at: int, given: str, proposed: str) -> tuple[int, int]:
+        """How often the word of a token has the given and the proposed label elsewhere."""
+        counts = self.rules.counts[ALONE].elsewhere(slice(self.start + at, self.start + at + 1))[0]
+        return int(counts[self.index[given]]), int(counts[self.index[proposed]])
 
     def _reasons(self, at: int, t: int, given: Sentence, proposed: str) -> list[Reason]:
         """The terms of the log odds of one token: `at` in the fold, `t` in its sentence."""
@@ -310,7 +358,7 @@ class _Pool:
             else:  # those of all words
                 share = self.rules.share[new]
                 places = f" stands nowhere else, and {share:.0%} of all words are {proposed}"
-            found.append(Reason(f"{given.words[t]!r}{places}", term))
+            found.append(Reason(f"{given.words[t]!r}{places}", term, int(counts.sum() or alone.sum())))
         return sorted(found, key=lambda one: -abs(one.log_odds))
 
 

@@ -39,17 +39,17 @@ def rarity(finding: Finding) -> str:
     return f"{given} is read as {proposed} in {finding.alike:,} of {finding.others:,} other places"
 
 
-def finding_lines(audit: Audit, finding: Finding) -> Iterator[str]:
-    """A finding in words: where, the labels, the odds, the strongest rules, and how rare it is."""
+def finding_lines(audit: Audit, finding: Finding, place: str = "") -> Iterator[str]:
+    """A finding in words: where, the labels, the odds, the strongest rules, and how rare it is. `place` is
+    where it begins, such as the file and the line."""
     words = audit.sentences[finding.sentence - 1].words
     left = " ".join(words[max(0, finding.first - 5) : finding.first])
     marked = " ".join(words[finding.first : finding.stop])
     right = " ".join(words[finding.stop : finding.stop + 5])
-    yield f"sentence {finding.sentence}: {left} [{marked}] {right}".replace("  ", " ").rstrip()
-    yield f"  {' '.join(finding.given)} -> {' '.join(finding.proposed)}, {odds(finding)}"
-    for reason in finding.reasons:
-        if reason.log_odds > 0:
-            yield f"  because {reason.rule}"
+    where = f"{place}: " if place else ""
+    yield f"{where}sentence {finding.sentence}: {left} [{marked}] {right}".replace("  ", " ").rstrip()
+    yield f"  given {' '.join(finding.given)}, proposed {' '.join(finding.proposed)}, {odds(finding)}"
+    yield from (f"  because {reason.rule}" for reason in finding.reasons if reason.tells)
     yield f"  and {rarity(finding)}"
 
 
@@ -58,13 +58,14 @@ def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
     changes = []
     for finding in audit.findings[:most]:
         sentence = audit.sentences[finding.sentence - 1]
-        reasons = [reason.rule for reason in finding.reasons if reason.log_odds > 0]
+        reasons = [reason.rule for reason in finding.reasons if reason.tells]
+        labels = f"given {' '.join(finding.given)}, proposed {' '.join(finding.proposed)}"
         changes.append(
             Change(
                 sentence.words,
                 sentence.labels,
                 audit.relabelled(finding),
-                rule=f"sentence {finding.sentence}, {odds(finding)}: " + (reasons[0] if reasons else ""),
+                rule=f"sentence {finding.sentence}: {labels}, {odds(finding)}; {''.join(reasons[:1])}",
                 why="; ".join([*reasons[1:], rarity(finding)]),
             )
         )
@@ -79,8 +80,9 @@ def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
         "audit",
         corpus,
         f"{len(audit.findings):,} findings in {len(audit.sentences):,} sentences, the clearest first, by"
-        f" {_BY[audit.rank]}. Every source was counted or trained without the sentence that it judges."
-        " A person decides: a rare but right label also contradicts the rest.",
+        f" {_BY[audit.rank]}; {audit.doubtful:,} other differences have too little evidence. Every source was"
+        " counted or trained without the sentence that it judges. A person decides: a rare but right label"
+        " also contradicts the rest.",
         sections=(
             Section("Findings", (shown,)),
             Section("Sources", (Facts("Weights, by the likelihood of the given labels", weights),)),

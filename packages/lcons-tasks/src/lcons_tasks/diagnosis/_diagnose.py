@@ -9,7 +9,6 @@ their predictions.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,8 +42,6 @@ CONSTRAINT = "the constraint"
 FEW = 10
 # A warning is printed if more than this share of held-out input is unlike training, in percent.
 WORTH_A_WARNING = 10.0
-# How often chance must show a label that held-out data lack before this is worth a warning.
-MISSED = 5.0
 NOT_BESIDE = (
     "whether the base model is wrong where it violates the constraint, because predicted and gold parts"
     " differ in number and cannot be compared one by one"
@@ -236,7 +233,6 @@ def _readable(
     warned = [
         *_left_out(held_out, whys, f"held-out {material.units}"),
         *_left_out(train, learned_whys, f"training {material.units}"),
-        *_other_labels(train, held_out),
     ]
     if not len(material.learned) or not len(material.gold):
         first = f" ({warned[0]})" if warned else ""
@@ -293,21 +289,6 @@ def _left_out(data: Structures, whys: Mapping[int, str], units: str) -> list[str
     example = f"number {data.numbers()[strange[0]]}: {whys[strange[0]]}"
     of = len(data) - len(whys) + len(strange)
     return [f"left out: {len(strange):,} of {of:,} {units}, which the constraint cannot read ({example})"]
-
-
-def _other_labels(train: Structures, held_out: Structures) -> list[str]:
-    """Warnings if the labels of training and held-out sequences differ, so that one does not stand for the
-    other. A label of training that is missing in held-out data counts if chance would show it `MISSED`
-    times."""
-    if train.tuples or held_out.tuples:
-        return []
-    ours, theirs = (Counter(label for one in data.instances for label in one.y) for data in (train, held_out))
-    scale = theirs.total() / max(ours.total(), 1)
-    new = [label for label in theirs if label not in ours]
-    gone = [label for label, n in ours.most_common() if label not in theirs and n * scale >= MISSED]
-    lacking = "labels of training that are not in held-out data, so that nothing is measured for them"
-    both = {"labels of held-out data that are not in training": new, lacking: gone}
-    return [f"{what}: {', '.join(labels[:6])}" for what, labels in both.items() if labels]
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,6 +57,8 @@ from lcons_tasks.stats import f1
 OUTSIDE = "O"
 # With less unlabelled text, clusters and consistency say little that the labelled sentences do not.
 LEAST_UNLABELLED = 20
+# CRFs of more labels take hours: their time grows with the square.
+MOST_LABELS = 400
 # Standard errors that a change needs: more against what has helped everywhere (`_settings`).
 SURE, LIKELY = 1.5, 1.0
 # Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
@@ -87,11 +89,16 @@ def fit(
     settings = settings or FitSettings()
     if settings.base == BILSTM:  # it has no penalties
         settings = replace(settings, penalties=settings.penalties[:1])
+    if any(isinstance(words, str) for words in unlabelled):
+        raise InvalidInput("unlabelled sentences must be lists of words: got a text; split it into words.")
     sentences = [sentence for sentence in train if len(sentence)]
     if len(sentences) < 2:
         raise InvalidInput(
             f"fit needs at least 2 labelled sentences with words: got {len(sentences)}; label some more."
         )
+    labels = {label for sentence in sentences for label in sentence.labels}
+    if len(labels) > MOST_LABELS:
+        raise InvalidInput(f"fit of over {MOST_LABELS} labels would take hours: got {len(labels):,}.")
     texts = _spaced(unlabelled, settings.most_unlabelled)
     return _Work(sentences, texts, settings, progress).run()
 

@@ -7,7 +7,6 @@ in the provenance of the constraint.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -250,35 +249,13 @@ class Split:
 
 
 SPLIT = "split"
-# Version 0.1.0 recorded a sentence instead of a split.
-_SENTENCE = "learned_from"
-_FIRST = re.compile(r"the first 80 % of the .*?(rows|structures) \(([\d,]+) of ([\d,]+)\)")
 
 
 def recorded_split(provenance: Mapping[str, Any]) -> tuple[str, Split | None]:
     """The data that a constraint was learned from, in words, and as a split if it is known; ("", None) if
     nothing is recorded."""
     try:
-        found = Split.from_dict(provenance[SPLIT])
+        recorded = Split.from_dict(provenance[SPLIT])
     except (KeyError, InvalidInput):
-        sentence = provenance.get(_SENTENCE)
-        return (sentence, _split_of_0_1_0(sentence)) if isinstance(sentence, str) else ("", None)
-    return found.learned_from_words, found
-
-
-def _split_of_0_1_0(sentence: str) -> Split | None:
-    """The split in the sentence of a constraint file of 0.1.0; None if all data were learned from.
-
-    >>> _split_of_0_1_0("the first 80 % of the structures (16 of 20)").learned_from[0].count
-    16
-    """
-    found = _FIRST.fullmatch(sentence)
-    if found is None:
-        return None
-    count, of = (int(number.replace(",", "")) for number in found.groups()[1:])
-    if not 0 < count < of:
-        return None
-    parts = [
-        Part("", found[1], size, of, which, HELD_OUT) for size, which in ((count, FIRST), (of - count, LAST))
-    ]
-    return Split((parts[0],), (parts[1],))
+        return "", None
+    return recorded.learned_from_words, recorded

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -37,6 +38,7 @@ from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
 
 Reader = Callable[[str | os.PathLike[str], Mapping[str, str]], Structures]
 
+TEXTS = ("conll", "jsonl", "csv")
 # Formats of structures whose columns are named by members.
 READERS: dict[str, Reader] = {
     "jsonl": lambda path, members: read_records(path, json_records(path), members),
@@ -119,6 +121,11 @@ def _looks_like_columns(lines: list[str]) -> bool:
     return len(widths) == 1 and min(widths) >= 2 and "" in "\n".join(lines).strip().split("\n")
 
 
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
+STRANGE = re.compile("[\N{REPLACEMENT CHARACTER}\x00-\x08\x0e-\x1f]")
+# The largest share of such characters of a text.
+MOST_STRANGE = 0.2
+
 LAST = -1
 # Columns of CoNLL-U.
 FORM, UPOS = 2, 4
@@ -140,6 +147,8 @@ def read_data(
     `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
+    if chosen in TEXTS:
+        check_text(path)
     if chosen in TABLES:
         if columns is not None:
             raise InvalidInput("a table of psi vectors needs no `columns`: its header names them.")
@@ -154,10 +163,24 @@ def read_data(
 
 def _read_conll(path: str | os.PathLike[str], columns: str | None, tabs: bool) -> Structures:
     layout = labelled_layout(path, columns, tabs)
-    instances = tuple(sentence.instance for sentence in read_columns(path, layout))
-    if not instances:
+    sentences = list(read_columns(path, layout))
+    if not sentences:
         raise malformed(path, 1, "expected sentences with one line per token: got none.")
-    return Structures(instances)
+    return Structures(tuple(sentence.instance for sentence in sentences))
+
+
+def check_text(path: str | os.PathLike[str]) -> None:
+    """Raises an error if the beginning of a file is not UTF-8 text with lines that end in LF."""
+    head, _ = beginning(path)
+    text = head.decode("utf-8", "replace")
+    strange = sum(
+        one == "\N{REPLACEMENT CHARACTER}" or (one < " " and one not in "\t\n\r\f\v") for one in text
+    )
+    if head.startswith(COMPRESSED) or b"\0" in head or strange > MOST_STRANGE * len(text):
+        raise malformed(path, 1, "expected UTF-8 text: got other bytes, such as those of a packed file.")
+    alone = head.count(b"\r") - head.count(b"\r\n")
+    if alone > head.count(b"\n"):
+        raise malformed(path, 1, "lines must end in LF or CR LF: got CR alone, as on old Macs; convert them.")
 
 
 def _read_registered(path: str | os.PathLike[str], form: str, members: dict[str, str]) -> Structures:
@@ -171,7 +194,7 @@ def _read_registered(path: str | os.PathLike[str], form: str, members: dict[str,
     try:
         inspect.signature(read).bind(path, **members)
     except TypeError as error:
-        raise InvalidInput(f"`columns` must be such that the format {form} knows them: {error}.") from None
+        raise InvalidInput(f"expected `columns` that the format {form} knows: {error}.") from None
     try:
         return Structures(tuple(_instance(tokens, labels) for tokens, labels in read(path, **members)))
     except OSError as error:

@@ -6,24 +6,17 @@ Held-out data are used only for the judgement; without them, contiguous folds of
 out once, and the network learned from the others is judged on it. The constraint is always learned from all
 data. Support, exceptions and expectations of rules are counted on all training data. If K is "auto" and the
 negatives are all unseen vectors, K is doubled until it fits (`Recipe`).
-
-Each rule has a bound of its own (`_bound.py`): of the held-out valid parts that its premise covers, how many
-were rejected.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lcons_core import (
     Explanation,
-    FeatureSpace,
     FitWarning,
     InvalidInput,
     LabelledExamples,
@@ -32,13 +25,10 @@ from lcons_core import (
     explain,
 )
 from lcons_core._psi import PsiRows
-from lcons_core._types import Ints
 from lcons_core.learn._estimator import AUTO, Progress
 from lcons_core.learn._examples import UNSEEN
 from lcons_core.learn._recipe import DOUBLED, Fitted
-from lcons_core.reason._rules import Box
 from lcons_core.reason._words import Rule, TypeRule
-from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
 from lcons_tasks.own_data._examples import (
     GIVEN,
@@ -51,7 +41,7 @@ from lcons_tasks.own_data._examples import (
     rows_of,
     task_of,
 )
-from lcons_tasks.own_data._judgement import Judgement, Undecided, accepts, added, judge
+from lcons_tasks.own_data._judgement import Judgement, Undecided, added, judge
 from lcons_tasks.own_data._recommendation import Recommendation, recommend
 
 # A constraint file stores the evidence for at most this many rules.
@@ -103,26 +93,6 @@ class _Fit:
         return self.fitted.constraint
 
 
-@dataclass(frozen=True)
-class _Held:
-    """The valid parts of held-out data, and which of them a constraint rejects."""
-
-    points: Ints
-    space: FeatureSpace
-    rejected: NDArray[np.bool_]
-
-    def bound(self, box: Box) -> Bound:
-        """Of the parts in the box, how many are rejected; none are, if the space has no such axis."""
-        inside = np.ones(len(self.points), dtype=np.bool_)
-        names = [axis.name for axis in self.space.axes]
-        for name, values in box.conditions:
-            if name not in names:
-                return Bound(0, 0)
-            at = names.index(name)
-            inside &= np.isin(self.space.axes[at].values, values)[self.points[:, at]]
-        return Bound(int((inside & self.rejected).sum()), int(inside.sum()))
-
-
 def learn(
     data: Data,
     recipe: Recipe | None = None,
@@ -156,16 +126,14 @@ def learn(
         _held_out_parts(task, data, held_out)
     fit = _fitted(data, task, chosen, progress)
     training = judge(fit.constraint, data, task.valid)
-    pairs = []
+    judged = None
     if held_out is not None:
-        pairs = [_judged(fit, held_out)]
-    elif folds is not None:
-        pairs = _judged_by_folds(data, chosen, folds, progress, judging)
-    held = [parts for _, parts in pairs]
-    judged = added([judgement for judgement, _ in pairs]) if pairs else None
+        judged = _judged(fit, held_out)
+    elif folds is not None and (parts := _judged_by_folds(data, chosen, folds, progress, judging)):
+        judged = added(parts)
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
-    explanation = _bounded(explain(fit.constraint, counted, limit=rules, seed=chosen.seed), held)
+    explanation = explain(fit.constraint, counted, limit=rules, seed=chosen.seed)
     needed = task.needed
     undecided = None if needed is None else Undecided.of(fit.constraint, task.examples, needed)
     where = "in held-out folds" if held_out is None else "in held-out data"
@@ -178,7 +146,7 @@ def learn(
     )
     results = fit.fitted.learner.cv_results_
     return Learned(
-        constraint=_recorded(fit, explanation, held, judged),
+        constraint=_recorded(fit, explanation, judged),
         examples=task.examples,
         recipe=task.recipe,
         negatives=task.negatives,
@@ -195,11 +163,9 @@ def learn(
     )
 
 
-def _recorded(
-    fit: _Fit, explanation: Explanation, held: Sequence[_Held], judged: Judgement | None
-) -> LearnedConstraint:
+def _recorded(fit: _Fit, explanation: Explanation, judged: Judgement | None) -> LearnedConstraint:
     """The constraint with the evidence for its rules, its bound, and its mean violation."""
-    recorded: dict[str, Any] = {"evidence": evidence(explanation, held)}
+    recorded: dict[str, Any] = {"evidence": evidence(explanation)}
     recorded |= _violation(fit.constraint, fit.task.examples)
     if judged is not None:
         recorded["bound"] = judged.bound.to_dict()
@@ -215,18 +181,15 @@ def _fitted(data: Data, task: Task, recipe: Recipe, progress: Callable[[Progress
         return _Fit(data, task, training.learn_examples(task.examples, task.feature, progress=progress))
 
 
-def _judged(fit: _Fit, held_out: Data) -> tuple[Judgement, _Held]:
-    """The judgement on held-out data, and their valid parts."""
-    task, constraint = fit.task, fit.constraint
+def _judged(fit: _Fit, held_out: Data) -> Judgement:
+    """The judgement on held-out data."""
+    task = fit.task
     parts = _held_out_parts(task, fit.data, held_out)
     invalid = None
     if task.negatives == GIVEN and isinstance(held_out, PsiTable):
         rows = rows_of(task.examples.space, held_out, ~held_out.valid).rows.psi
         invalid = rows if len(rows) else None
-    judgement = judge(constraint, held_out, parts, set(task.seen.psi.row_keys()), invalid)
-    psi, space = parts.rows.psi, constraint.space.cells()
-    points = space.assignments(psi) if len(psi) else np.zeros((0, len(space.axes)), dtype=np.int64)
-    return judgement, _Held(points, space, ~accepts(constraint, psi))
+    return judge(fit.constraint, held_out, parts, set(task.seen.psi.row_keys()), invalid)
 
 
 def _judged_by_folds(
@@ -235,9 +198,9 @@ def _judged_by_folds(
     folds: int,
     progress: Callable[[Progress], None] | None,
     judging: Callable[[int, int], None] | None,
-) -> list[tuple[Judgement, _Held]]:
+) -> list[Judgement]:
     """The judgements of the networks that are learned without each fold."""
-    judged: list[tuple[Judgement, _Held]] = []
+    judged = []
     pairs = contiguous_folds(data, folds)
     for number, (rest, fold_data) in enumerate(pairs, start=1):
         if judging is not None:
@@ -251,23 +214,7 @@ def _judged_by_folds(
     return judged
 
 
-def _bounded(explanation: Explanation, held: Sequence[_Held]) -> Explanation:
-    """The explanation with the bounds of its rules."""
-    if not held:
-        return explanation
-    types = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.types]
-    first = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.rules[:MOST_EVIDENCE]]
-    rules = (*first, *explanation.rules[MOST_EVIDENCE:])
-    return replace(explanation, types=tuple(types), rules=rules)
-
-
-def _bound(rule: Rule | TypeRule, held: Sequence[_Held]) -> Bound:
-    """Of the held-out valid parts that the premise of a rule covers, how many are rejected."""
-    bounds = [parts.bound(rule.antecedent) for parts in held]
-    return Bound(sum(one.rejected for one in bounds), sum(one.parts for one in bounds))
-
-
-def evidence(explanation: Explanation, held: Sequence[_Held]) -> list[dict[str, Any]]:
+def evidence(explanation: Explanation) -> list[dict[str, Any]]:
     """The evidence for each rule in the data, for the file of the constraint."""
     rules: tuple[Rule | TypeRule, ...] = (*explanation.types, *explanation.rules)
     return [
@@ -276,7 +223,6 @@ def evidence(explanation: Explanation, held: Sequence[_Held]) -> list[dict[str, 
             "support": round(rule.support),
             "expected": round(rule.expected, 3),
             "seen": round(rule.exceptions),
-            **({"bound": _bound(rule, held).to_dict()} if held else {}),
         }
         for rule in rules[:MOST_EVIDENCE]
         if rule.support is not None and rule.expected is not None and rule.exceptions is not None

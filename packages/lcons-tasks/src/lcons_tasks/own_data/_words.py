@@ -26,7 +26,15 @@ from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import column_layout, text_sentences
 from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._datasets import dataset_records, load_dataset
-from lcons_tasks.own_data._formats import FORM, TABLES, beginning, members_of, read_data, tell_format
+from lcons_tasks.own_data._formats import (
+    FORM,
+    TABLES,
+    beginning,
+    check_text,
+    members_of,
+    read_data,
+    tell_format,
+)
 from lcons_tasks.own_data._records import json_records, read_words_of_records
 
 _RAW = "raw"
@@ -46,6 +54,8 @@ def read_words(
     words is used if it fits the format, a number for CoNLL columns and a name for JSON lines.
     """
     form = _form(path, tabs)
+    if form in (_RAW, "conll", "jsonl"):
+        check_text(path)
     if form == _RAW:
         sentences = _read_raw(path)
     elif form == "conll":
