@@ -422,9 +422,9 @@ def test_the_diagonal_is_not_read():
         (np.zeros((2, 2)), np.zeros((2, 2)), r"^relations must be \(2, 2, 2\).*found \(2, 2\)\.$"),
         (np.zeros((2, 2)), np.zeros((3, 3, 2)), r"^relations must be \(2, 2, 2\).*found \(3, 3, 2\)\.$"),
         (np.zeros((2, 2)), [], r"^relations must be \(2, 2, 2\).*found \(0,\)\.$"),
-        ([["a", "b"]], np.zeros((1, 1, 2)), r"^entities must be an array of numbers, found list.*\.$"),
-        ([[1.0], [1.0, 2.0]], np.zeros((2, 2, 2)), r"^entities must be an array of numbers, found list.*\.$"),
-        (np.zeros((2, 2)), {"a": 1}, r"^relations must be an array of numbers, found dict.*\.$"),
+        ([["a", "b"]], np.zeros((1, 1, 2)), r"^entities must be an array of numbers.*\.$"),
+        ([[1.0], [1.0, 2.0]], np.zeros((2, 2, 2)), r"^entities must be an array of numbers.*\.$"),
+        (np.zeros((2, 2)), {"a": 1}, r"^relations must be an array of numbers.*\.$"),
         ([[0.0, np.nan]], [], r"^scores of entities and relations must be finite, found NaN or infinity\.$"),
         ([[0.0, -np.inf]], [], r"^scores of entities and relations must be finite, found NaN or infinity\.$"),
         (

@@ -207,7 +207,8 @@ def test_a_server_that_is_silent_or_slow_is_given_up(folder, monkeypatch, pause)
 
 LIMITED = """
 import resource, sys
-from lcons_tasks.data import Corpus, CorpusFile, FetchFailed, fetch
+from lcons_tasks.data import FetchFailed, fetch
+from lcons_tasks.data._catalog import Corpus, CorpusFile
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 file = CorpusFile("toy/toy.txt", sys.argv[1], "columns", "gz")
 try:
@@ -220,7 +221,6 @@ except FetchFailed as error:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no resource limits")
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(folder):
     with serving(gzip.compress(TEXT)) as served:
-        command = [sys.executable, "-c", LIMITED, served.address]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", LIMITED, served.address], capture_output=True, text=True)
     assert done.stdout.startswith(f"cannot write to {str(folder)!r}: File too large")
     assert left_over(folder) == []
