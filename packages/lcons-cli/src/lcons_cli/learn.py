@@ -123,9 +123,7 @@ def learn(
     that its premise covers, or all parts if it has no premise. The support alone is not evidence. So two more
     numbers follow: how many parts the rule would forbid by chance, if its conditions were independent, and
     how many it does forbid: [support 313; expected 300 by chance, seen 7]. If the expected number is small,
-    there is little evidence for the rule, even with a large support. The last number, in "rejects under
-    0.4%", is a bound from held-out data: on new data, the constraint rejects at most this share of the valid
-    parts that the premise covers, with a confidence of 95 %.
+    there is little evidence for the rule, even with a large support.
 
     \b
     Example:
