@@ -17,6 +17,7 @@ import click
 import pytest
 
 from lcons_cli.main import main
+from lcons_cli.options import InputPath, OutputPath
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = [
@@ -70,6 +71,13 @@ def check_script(source: str) -> None:
 def test_python_in_the_readmes_runs_as_stated(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (check_doctest if ">>>" in source else check_script)(source)
+
+
+@pytest.fixture(autouse=True)
+def files_exist(monkeypatch):
+    """Commands on the pages name files of the reader."""
+    for kind in (click.Path, InputPath, OutputPath):
+        monkeypatch.setattr(kind, "convert", lambda _, value, *context: value)
 
 
 @pytest.mark.parametrize("source", blocks("sh"))

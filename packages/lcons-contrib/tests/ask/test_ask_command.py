@@ -34,14 +34,13 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_file_answers_until_nothing_is_open(folder):
-    done = run("ask", "pairs.json", "pairs.jsonl", "-o", "asked.json", "--answers", "rules.txt", "-v")
+    done = run("ask", "pairs.json", "pairs.jsonl", "-o", "asked.json", "--answers", "rules.txt")
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.splitlines()[0].endswith("no")
     assert "nothing is left open" in done.stdout
     found = load("asked.json")
     assert compare(found, load_rules("rules.txt", found.space)).equal
     assert found.provenance["asked"]["open"] == 0
-    again = run("ask", "pairs.json", "pairs.jsonl", "-o", "b.json", "--answers", "asked.json", "--json", "-q")
+    again = run("-q", "ask", "pairs.json", "pairs.jsonl", "-o", "b.json", "--answers", "asked.json", "--json")
     known = json.loads(again.stdout)
     assert (known["shown"], known["invalid"], known["open"]) == (5, 4, [])
     assert again.stderr == ""

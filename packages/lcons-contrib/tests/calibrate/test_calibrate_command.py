@@ -39,7 +39,7 @@ def test_the_threshold_moves_and_all_that_is_known_is_in_the_file(folder):
 
 
 def test_a_constraint_that_rejects_little_keeps_its_threshold(folder):
-    done = run("calibrate", "rules.json", "dev.conll", "-o", "same.json", "--alpha", "0.3", "-q")
+    done = run("-q", "calibrate", "rules.json", "dev.conll", "-o", "same.json", "--alpha", "0.3")
     assert done.stdout.startswith("threshold: 0 of the margin, as before\n")
     assert done.stderr == ""
     assert compare(load("same.json"), load("rules.json")).outcome == "equal"
@@ -91,12 +91,11 @@ def test_the_valid_rows_of_a_table_calibrate_a_constraint_on_psi(folder):
         (["rules.json", "nothing.conll"], "nothing.conll"),
     ],
 )
-def test_an_error_is_one_line_and_nothing_is_written(folder, arguments, sentence):
+def test_an_error_is_named_and_nothing_is_written(folder, arguments, sentence):
     save(pairs(), "pairs.json")
-    done = run("calibrate", *arguments, "-o", "c.json", "-q")
+    done = run("-q", "calibrate", *arguments, "-o", "c.json")
     assert done.exit_code == 2
     assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
     assert not (folder / "c.json").exists()
 
 

