@@ -54,13 +54,13 @@ def test_forms_that_need_a_feature_or_names_say_so_in_one_sentence(form: str, gi
     if given == "constraint":
         assert NEED_A_CONSTRAINT[form](value)
         return
-    with pytest.raises(InvalidInput, match=rf"LearnedConstraint.*, found {type(value).__name__}"):
+    with pytest.raises(InvalidInput, match=rf"LearnedConstraint.*, got {type(value).__name__}"):
         NEED_A_CONSTRAINT[form](value)
 
 
 @pytest.mark.parametrize("form", WEIGHTS_ALONE)
 def test_forms_of_weights_refuse_anything_else(form: str) -> None:
-    with pytest.raises(InvalidInput, match=rf"^{form} needs .*, found str"):
+    with pytest.raises(InvalidInput, match=rf"^{form} needs .*, got str"):
         WEIGHTS_ALONE[form]("a.json")
 
 

@@ -204,14 +204,15 @@ def test_pos_tags_are_asked_for_words_alone(model):
         list(parse(tagger, ["A. Brook."]))
 
 
-def test_where_a_constraint_refuses_an_input_the_model_answers_alone(model, counts, punctuation):
+def test_a_line_with_more_words_than_counts_were_learned_for_is_answered_like_any_other(
+    model, counts, punctuation
+):
     tagger = ConstrainedTagger(model, (counts, Hard(punctuation, "punctuation")), "beam", 4)
     long = "small rivers " * 500
     lines = [LINE, long, "Dale, C. 1990."]
     references = list(parse(tagger, lines))
     whole(references, lines)
-    assert references[1].status is Status.RELAXED
-    assert references[1].spans == next(parse(tagger.alone, [long])).spans
+    assert references[1].status is Status.HEURISTIC
     assert [references[0], references[2]] == list(parse(tagger, [lines[0], lines[2]]))
 
 
