@@ -37,7 +37,7 @@ def test_the_four_packages_can_be_imported():
 def test_a_tagger_is_fitted(tmp_path):
     sentences = "Ann B-PER\nsings O\n\nBo B-PER\nleft O\nOslo B-LOC\n\n"
     (tmp_path / "train.conll").write_text(sentences * 20)
-    done = without_contrib("fit", "train.conll", "-o", "tagger", "-q", folder=tmp_path)
+    done = without_contrib("-q", "fit", "train.conll", "-o", "tagger", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tagger").is_dir()
 

@@ -14,7 +14,7 @@ TASKS = {task: [] if task == "synthetic" else ["--corpus", "bundled"] for task i
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_default_run_has_the_same_main_figures(task: str, tmp_path: Path, golden: Golden):
-    done = lcons("run", task, *TASKS[task], "-q", "--out", str(tmp_path / task))
+    done = lcons("-q", "run", task, *TASKS[task], "--out", str(tmp_path / task))
     assert done.exit_code == 0, done.output
     golden.data(f"long_runs/{task}.json", main_figures(tmp_path / task, task))
 

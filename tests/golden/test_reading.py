@@ -60,7 +60,7 @@ def test_a_constraint_is_written_as_it_was(name: str, tmp_path: Path):
 
 def test_a_page_is_made_of_stored_constraints_and_labels(folder: Path, golden: Golden):
     constraints = [f"v0.1.0/constraints/{name}.json" for name in ("pairs", "designed", "pos", "table")]
-    done = lcons("report", *constraints, "v0.1.0/decoded.jsonl", "-q", "--json", "-o", "page.html")
+    done = lcons("-q", "report", *constraints, "v0.1.0/decoded.jsonl", "--json", "-o", "page.html")
     assert done.exit_code == 0, done.output
     golden.data("v0.1.0/pages/own.json", json.loads(done.stdout))
     page = (folder / "page.html").read_text(encoding="utf-8")

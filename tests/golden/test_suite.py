@@ -33,8 +33,8 @@ def masked(text: str, folder: Path) -> str:
 
 
 def test_the_report_has_the_same_layout(sets: Path, golden: Golden):
-    options = ["--corpus", str(sets), "--size", "8", "--size", "12", "--starts", "2", "--jobs", "1", "-q"]
-    done = lcons("run", "suite", *options, "--out", str(sets / "run"))
+    options = ["--corpus", str(sets), "--size", "8", "--size", "12", "--starts", "2", "--jobs", "1"]
+    done = lcons("-q", "run", "suite", *options, "--out", str(sets / "run"))
     assert done.exit_code == 0, done.output
     report = (sets / "run" / "report.md").read_text(encoding="utf-8")
     # The claims name the worst cells, if there are some.

@@ -54,7 +54,7 @@ def test_forms_that_need_a_feature_or_names_say_so_in_one_sentence(form: str, gi
     if given == "constraint":
         assert NEED_A_CONSTRAINT[form](value)
         return
-    with pytest.raises(InvalidInput, match=rf"LearnedConstraint.*, got {type(value).__name__}"):
+    with pytest.raises(InvalidInput, match="LearnedConstraint"):
         NEED_A_CONSTRAINT[form](value)
 
 
