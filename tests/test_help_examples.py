@@ -103,7 +103,10 @@ def folder(tmp_path_factory) -> Path:
     sentences = list(read_columns(folder / "train.txt"))
     chunker = train_linear(sentences, LinearSettings(iterations=5))
     chunker.save(folder / "model.npz")
-    ConstrainedTagger(chunker, (Hard(iob2(chunker.labels), "iob2"),)).save(folder / "runs/chunking/tagger")
+    tagger = ConstrainedTagger(chunker, (Hard(iob2(chunker.labels), "iob2"),))
+    for place in ("runs/chunking/tagger", "tagger", "plain-tagger"):
+        tagger.save(folder / place)
+    (folder / "test.conll").write_bytes((folder / "test.txt").read_bytes())
     learn_constraints([s.instance for s in sentences], "pos", n=3, hidden=2).save(folder / "pos-3.json")
 
     references = citation_corpus("bundled", Stages(folder / "stages")).references[:40]

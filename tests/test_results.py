@@ -103,10 +103,10 @@ def test_a_name_without_its_table_or_with_two_is_an_error(results):
 
 
 OPTIONS = {
-    "chunking": ["--ratio", "0.5", "--seed", "3", "--constraint", "pos:2"],
-    "citation": ["--base", "words", "--size", "5", "--size", "10"],
-    "er": ["--split", "4", "--noise", "0.05"],
-    "synthetic": ["--hidden", "2", "--rounds", "0"],
+    "chunking": ["--ratio", "0.5", "--seed", "3", "--base", "linear"],
+    "citation": ["--seed", "3", "--base", "words"],
+    "er": ["--split", "4"],
+    "synthetic": ["--hidden", "2"],
     "suite": ["--set", "chunking", "--starts", "1"],
 }
 
@@ -125,9 +125,9 @@ def test_the_command_of_a_run_gives_its_options_again(task: str, given: list[str
 
 
 def test_options_that_no_command_gives_have_no_command(results):
-    options = as_json(understood("synthetic", [])) | {"guided": []}
-    with pytest.raises(SystemExit, match="guided"):
-        results.command({"task": "synthetic", "options": options})
+    options = as_json(understood("chunking", [])) | {"beam": 3}
+    with pytest.raises(SystemExit, match="beam"):
+        results.command({"task": "chunking", "options": options})
 
 
 def as_json(options) -> dict:

@@ -51,6 +51,8 @@ def test_a_tagger_is_fitted(tmp_path):
     ],
 )
 def test_what_lives_in_contrib_is_one_sentence(arguments, name, tmp_path):
+    for file in ("train.conll", "train.spacy"):
+        (tmp_path / file).touch()
     done = without_contrib(*arguments, given="", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr == f"lcons: error: {name} comes with lcons-contrib; run: pip install lcons-contrib.\n"

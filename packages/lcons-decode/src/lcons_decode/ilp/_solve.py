@@ -69,7 +69,7 @@ def solve(
 ) -> Assignment:
     """The best assignment that satisfies every row and every constraint; form: see `_encode.py`.
 
-    >>> from lcons_decode.ilp import graph_program
+    >>> from lcons_decode.ilp._program import graph_program
     >>> solve(graph_program({"city": {"Location": 2.0, "Person": 1.0}})).labels
     {'city': 'Location'}
     """

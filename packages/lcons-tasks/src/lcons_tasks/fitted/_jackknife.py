@@ -43,7 +43,7 @@ def resemblance(
 ) -> float:
     """How much more the folds know of each other's words than of the unlabelled text, at least 1.
 
-    >>> from lcons_core.learn import fold_bounds
+    >>> from lcons_core.learn._evidence import fold_bounds
     >>> same = [["the", "court", str(i % 2)] for i in range(4)]
     >>> resemblance(same, [["a", "dog"], ["the", "cat"]], fold_bounds(4, 2)) > 2
     True

@@ -133,7 +133,7 @@ def read_labelled(name: str) -> tuple[str, list[tuple[tuple[str, ...], tuple[str
 def label_tokens(reference: Reference, source: str = "the corpus") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tokens of a reference, and the field of each.
 
-    >>> from lcons_tasks.data import Segment
+    >>> from lcons_tasks.data._references import Segment
     >>> label_tokens(Reference((Segment("journal", "Mind,"), Segment("volume", "59"), Segment(None, "."))))
     (('Mind', ',', '59', '.'), ('journal', 'journal', 'volume', 'volume'))
     """
