@@ -11,6 +11,9 @@ from golden_runs import MAIN_FIGURES, RUNS, figures
 from page_outline import outline
 
 from lcons_core import load
+from lcons_tasks.report._constraints import Limits
+from lcons_tasks.report._page import report_page, summary
+from lcons_tasks.report._run import read_runs
 
 # By task: a command that uses what a run leaves, its input, and how its output begins.
 USES = {
@@ -78,6 +81,10 @@ def pages(runs: Path) -> dict[str, tuple[str, str]]:
 
 
 def report(run: Path) -> tuple[str, str]:
+    if run.name in ("chunking", "citation"):
+        # To say the constraints of these in words takes minutes; other tests do that.
+        records = read_runs([run])
+        return report_page(records, Limits(sets=0)), json.dumps(summary(records))
     page = run.with_suffix(".html")
     done = lcons("-q", "report", str(run), "--json", "-o", str(page))
     assert done.exit_code == 0, done.output
