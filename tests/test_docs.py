@@ -117,16 +117,6 @@ def tool(name: str) -> Any:
     return found
 
 
-def test_links_on_the_site_lead_to_the_pages_made_of_the_files():
-    text = (
-        "[a](packages/lcons-core) [b](docs/faq.md#errors) [c](LICENSE) [d](https://x.y) ![e](docs/none.svg)"
-    )
-    shown = "[a](packages/lcons-core.md) [b](faq.md#errors) c [d](https://x.y) ![e](docs/none.svg)"
-    assert tool("pages").rewritten(text, "README.md", "index.md") == shown
-    back = tool("pages").rewritten("[a](../../README.md) [b](ask.md)", "docs/how-to/llm.md", "how-to/llm.md")
-    assert back == "[a](../index.md) [b](ask.md)"
-
-
 def test_the_site_has_a_page_for_each_public_package():
     pages = tool("pages").api_pages()
     names = (ROOT / "tests/golden/expected/public_names.txt").read_text().split()
