@@ -14,7 +14,7 @@ import time
 
 from timing import median_seconds
 
-from lcons_tasks.experiments.entity_relation._answers import C, Cell, parts
+from lcons_tasks.experiments.entity_relation._answers import Cell, parts
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus
 from lcons_tasks.experiments.entity_relation._measures import counts, figures
@@ -31,7 +31,7 @@ def main() -> int:
     own = parts(cell)
     rules = rules_of(designed())
     start = time.perf_counter()
-    model, trained = train_relations(own.train, rules, cell.settings(C), cell.miss)
+    model, trained = train_relations(own.train, rules, cell.settings, cell.miss)
     print(
         f"{cell.corpus}: {len(own.train)} sentences, {model.parameters:,} weights, trained in"
         f" {time.perf_counter() - start:.1f} s (gap {trained.gap:.3f})"

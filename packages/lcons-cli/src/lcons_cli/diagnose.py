@@ -120,15 +120,15 @@ def diagnose(
         raise InvalidInput("a diagnosis is of label sequences or tuples: got a table of psi vectors.")
     if division.held_out is not None:
         say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))
-    if predictions is not None:
-        labels = diagnosis.read_predictions(
+    doubts: tuple[str, ...] = ()
+    if predictions is None:
+        judged, doubts = _answers(learned, held, model, scores)
+    else:
+        judged = diagnosis.read_predictions(
             predictions, held, _words(columns), predicted_column, form == TABS
         )
-        doubts: tuple[str, ...] = ()
-    else:
-        labels, doubts = _answers(learned, held, model, scores)
     with progress("measuring references, on original and shuffled data") as report:
-        diagnosed = diagnosis.diagnose(learned, division.train, held, labels, seed, None, report)
+        diagnosed = diagnosis.diagnose(learned, division.train, held, judged, seed, None, report)
     command = click.get_current_context().command
     warnings = tuple(" ".join(text.split()) for text in (*doubts, *diagnosed.warnings))
     not_asked = tuple(in_options(text, command) for text in diagnosed.not_asked)

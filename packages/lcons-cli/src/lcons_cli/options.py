@@ -21,7 +21,7 @@ class InputPath(click.Path):
         super().__init__(exists=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = super().convert(value, param, ctx)
+        path = os.fsdecode(super().convert(value, param, ctx))
         if not (Path(path).is_file() or Path(path).is_dir()):
             self.fail(f"{path!r} is neither a file nor a folder.", param, ctx)
         return path
@@ -34,7 +34,7 @@ class OutputPath(click.Path):
         super().__init__(dir_okay=False, writable=True, allow_dash=allow_dash)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = super().convert(value, param, ctx)
+        path = os.fsdecode(super().convert(value, param, ctx))
         if path == "-" and self.allow_dash:
             return path
         folder = Path(os.path.realpath(path)).parent
