@@ -109,7 +109,7 @@ def test_a_file_that_is_wrong_leaves_no_output(engine, write, tmp_path):
     write(0, rows(5, 0))
     write(1, [{**row, "emission": [[1.0, 2.0]]} for row in rows(5, 10)])
     decoder = Decoder([iob2(LABELS)], labels=LABELS)
-    with pytest.raises(Exception, match="expected 3 scores per token"):
+    with pytest.raises(Exception, match="scores"):
         run_folder(decoder, str(tmp_path / "in"), str(tmp_path / "out"), engine, 1)
     assert not list((tmp_path / "out").glob(f"1*.{write.kind}"))
     if engine != "local":

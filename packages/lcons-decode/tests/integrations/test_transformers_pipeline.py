@@ -298,12 +298,12 @@ def test_window_probabilities_are_those_of_enumeration():
 
 
 def test_errors():
-    with pytest.raises(InvalidInput, match="`confidence` is 'span' or 'mean'"):
+    with pytest.raises(InvalidInput):
         made(confidence="sure")
     by_pos = learn_constraints([({"pos": ["NNP"]}, ["B-PER"]), ({"pos": ["X"]}, ["O"])] * 20, "pos", n=1)
-    with pytest.raises(Unsupported, match="reads the column 'pos', and a text has only words"):
+    with pytest.raises(Unsupported):
         made(constraints=[by_pos])
     left = constrained(most=16)
     left.tokenizer.truncation_side = "left"
-    with pytest.raises(Unsupported, match="truncation_side='left'"):
+    with pytest.raises(Unsupported):
         left(LONG, aggregation_strategy="simple", stride=2)

