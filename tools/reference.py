@@ -25,8 +25,8 @@ time and runs; where the packages are installed, it is `lcons COMMAND`.
 
 - Results go to stdout, everything else to stderr.
 - Exit codes: 0 done, 1 the answer is no, 2 an error, 3 undecided, 130 interrupted.
-- Every command takes `--json` (results for programs), `--seed`, `-q` or `--quiet`, `-v` or `--verbose`, and
-  `--help`.
+- Where a command has them, `--json` prints results for programs, `--seed` is the seed of the random numbers
+  and `--verbose` shows more; `lcons -q COMMAND` prints only results, warnings and errors.
 - Completion: `eval "$(_LCONS_COMPLETE=bash_source lcons)"` in `~/.bashrc`; `zsh_source` in `~/.zshrc`; for
   fish, `_LCONS_COMPLETE=fish_source lcons | source`.
 """
@@ -46,7 +46,7 @@ def commands(group: click.Group = lcons, above: str = "lcons") -> Iterator[tuple
 
 def section(name: str, command: click.Command) -> str:
     """The part of one command."""
-    context = click.Context(command, info_name=name)
+    context = click.Context(command, info_name=name, show_default=True)
     parts = [f"## {name}", f"```text\n{' '.join([name, *command.collect_usage_pieces(context)])}\n```"]
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
         if paragraph.startswith("\b\nExample"):

@@ -11,27 +11,20 @@ import click
 
 from lcons_cli.console import print_json
 from lcons_cli.labelled_file import labelled_options, read_sentences
-from lcons_cli.options import INPUT, OUTPUT, check_output, json_option
+from lcons_cli.options import COUNT, INPUT, OUTPUT, check_output, json_option
 from lcons_cli.output import write_lines
 from lcons_cli.progress import progress
 
 
 @click.command(short_help="Find labels that the rest of the data contradicts.")
 @click.argument("data", type=INPUT, metavar="DATA")
-@click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    help="The largest number of findings to show or write.",
-)
-@click.option("--page", type=OUTPUT, metavar="FILE", help="Write the findings as an HTML page.")
+@click.option("--most", type=COUNT, default=50, help="The largest number of findings to show or write.")
+@click.option("--page", type=OUTPUT, help="Write the findings as an HTML page.")
 @labelled_options
 @click.option(
     "--rank",
     type=click.Choice(["auto", "odds", "rarity"]),
     default="auto",
-    show_default=True,
     help="By the odds of a finding, or by how rare its confusion is as well; `auto`: the latter if at least a"
     " third of the tokens are O.",
 )

@@ -28,7 +28,6 @@ EXITS = {"equal": 0, "different": 1, "undecided": 3}
     "--limit",
     type=click.IntRange(min=0),
     default=10**7,
-    show_default=True,
     metavar="POINTS",
     help="A domain of more points is not enumerated, but searched for a witness.",
 )

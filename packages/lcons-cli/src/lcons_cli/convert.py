@@ -48,7 +48,7 @@ MANY = 4095
     " names. Default: by the ending of the output file, else text.",
 )
 @click.option("--json", "target", flag_value="json", help="The same as --to json.")
-@click.option("-o", "--output", type=OUTPUT, metavar="FILE", help="The file to write. Default: stdout.")
+@click.option("-o", "--output", type=OUTPUT, help="The file to write. Default: stdout.")
 @click.option(
     "--scores",
     type=INPUT,
@@ -56,12 +56,7 @@ MANY = 4095
     help='The objective of an LP or MPS model: {"block": {"value": number}}, maximised. Default: none.',
 )
 @click.option(
-    "--decimals",
-    type=click.IntRange(0, 20),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="Number of decimals in the text.",
+    "--decimals", type=click.IntRange(0, 20), default=2, metavar="N", help="Number of decimals in the text."
 )
 def convert(
     constraint: str,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import STDIN, Tally, escaped, json_line, opened_bytes, say, write_all
-from lcons_cli.options import INPUT, STREAM, folder_options
+from lcons_cli.options import COUNT, INPUT, STREAM, folder_options
 from lcons_cli.progress import Report, progress
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ COSTS = ("sigmoid", "hinge", "standard")
     "cost",
     type=click.Choice(["auto", *COSTS]),
     default="auto",
-    show_default=True,
     help="What a window costs at weight 1. hinge: how far it is beyond the constraint, so what is allowed"
     " costs nothing. standard: the same in units of a typical violation in training. sigmoid: log"
     " sigmoid(margin), which also orders what is allowed. auto: hinge for windows of labels alone, else"
@@ -66,22 +65,16 @@ COSTS = ("sigmoid", "hinge", "standard")
     "--labels",
     "labels_file",
     type=INPUT,
-    metavar="FILE",
     help="The labels of the columns of scores, one label per line, if the scores do not name them. A file"
     " with a JSON object may also have `transition`, `start` and `stop`, for a folder.",
 )
 @click.option(
-    "--beam",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Search with a beam of this width, as the paper does. Default: exact.",
+    "--beam", type=COUNT, help="Search with a beam of this width, as the paper does. Default: exact."
 )
 @click.option(
     "--budget",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=10_000,
-    show_default=True,
-    metavar="N",
     help="How many labellings to try per sequence under global constraints (counts, existence), best first."
     " If these are not enough, the status is `out of budget`: the answer is the tried labelling that breaks"
     " the fewest constraints, and others may be better.",

@@ -24,44 +24,31 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Find out why a constraint helps a model, or why not.")
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
-@click.option(
-    "--train",
-    required=True,
-    type=INPUT,
-    metavar="FILE",
-    help="The data that the constraint was learned from.",
-)
+@click.option("--train", required=True, type=INPUT, help="The data that the constraint was learned from.")
 @click.option(
     "--held-out",
     type=INPUT,
-    metavar="FILE",
     help="Data that neither the constraint nor the model was trained on. Default: the last 20 % of the"
     " training data, if `lcons learn --held-out-end` learned only from the others.",
 )
 @click.option(
-    "--model",
-    type=INPUT,
-    metavar="MODEL.npz",
-    help="The base model (a tagger); its predictions are judged.",
+    "--model", type=INPUT, metavar="MODEL.npz", help="The base model (a tagger); its predictions are judged."
 )
 @click.option(
     "--scores",
     type=INPUT,
-    metavar="FILE",
     help="Instead of a model: its scores of the held-out sentences (npz or JSON lines, as for `lcons"
     " decode`). Their best labels without constraints are judged.",
 )
 @click.option(
     "--predictions",
     type=INPUT,
-    metavar="FILE",
     help="Instead of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
     " columns, or JSON lines with `labels`. Tuples: JSON lines.",
 )
 @click.option(
     "--predicted-column",
     default=-1,
-    show_default=True,
     metavar="NUMBER",
     help="The column of predicted labels in CoNLL columns, from 1, or from -1 at the end.",
 )

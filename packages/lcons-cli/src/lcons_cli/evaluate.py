@@ -30,7 +30,6 @@ Labels = Sequence[Sequence[str]]
 @click.option(
     "--against",
     default=PLAIN,
-    show_default=True,
     metavar="FOLDER",
     help="What it is compared with: another tagger, or plain, the model of TAGGER without its constraints.",
 )

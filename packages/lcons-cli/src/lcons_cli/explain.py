@@ -12,7 +12,7 @@ import click
 
 from lcons_cli.console import print_json, say
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import INPUT, json_option
+from lcons_cli.options import COUNT, INPUT, json_option
 from lcons_cli.progress import progress
 from lcons_cli.threads import use_one_thread
 
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     help="Explain why a combination is forbidden: values such as `Location Kill`, or, if these are ambiguous,"
     " `source=Location relation=Kill`. Exit code 0 if it is forbidden, 1 if it is allowed.",
 )
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many rules to show."
-)
+@click.option("--limit", type=COUNT, default=20, help="How many rules to show.")
 @click.option(
     "--rules",
     "as_rules",
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 @click.option(
     "--gold",
     type=INPUT,
-    metavar="FILE",
     help="Labelled data, as for `lcons learn`: print only the rules that reject some of it, with the number"
     " of parts that each rejects.",
 )

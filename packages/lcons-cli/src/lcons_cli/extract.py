@@ -40,7 +40,6 @@ DEFAULT_PIPELINE = "en_core_web_sm"
     "--model",
     "folder",
     default=DEFAULT_MODEL,
-    show_default=True,
     metavar="FOLDER",
     help="The extractor, as `lcons run er` writes it.",
 )
@@ -48,7 +47,6 @@ DEFAULT_PIPELINE = "en_core_web_sm"
     "--candidates",
     type=click.Choice(["marked", "spacy", "names"]),
     default="marked",
-    show_default=True,
     help=r"marked: the text in brackets; `\[` and `\]` are brackets of the text. spacy: the entities that a"
     " spaCy pipeline finds. names: runs of proper nouns.",
 )

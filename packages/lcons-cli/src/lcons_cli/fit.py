@@ -40,7 +40,6 @@ WIDTH = 100
     "--unlabelled",
     multiple=True,
     type=INPUT,
-    metavar="FILE",
     help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop or"
     " at a blank line; one word per line with blank lines between sentences; or any format of TRAIN, whose"
     " labels are not read. May be repeated.",
@@ -50,21 +49,18 @@ WIDTH = 100
     "--output",
     required=True,
     type=FOLDER,
-    metavar="FOLDER",
     help="The folder for the tagger and its report; a tagger that is there is replaced.",
 )
 @click.option(
     "--base",
     type=click.Choice(BASES),
     default="crf",
-    show_default=True,
     help="The base model. crf: a linear CRF on words, shapes, affixes and neighbours. bilstm: a BiLSTM-CRF,"
     " which takes many minutes. token: a linear model of single tokens.",
 )
 @click.option(
     "--scores",
     type=INPUT,
-    metavar="FILE",
     help="The scores of your own tagger on the sentences of TRAIN, as `lcons decode` reads them. It must not"
     " have been trained on these sentences. Instead of a tagger, FOLDER then holds the constraints to decode"
     " its scores under.",
@@ -74,13 +70,11 @@ WIDTH = 100
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
+    metavar="NUMBER",
     default=5,
-    show_default=True,
     help="Contiguous folds of TRAIN, by which everything is chosen.",
 )
-@click.option(
-    "--test", type=INPUT, metavar="FILE", help="Gold sentences to measure the tagger on, as `lcons evaluate`."
-)
+@click.option("--test", type=INPUT, help="Gold sentences to measure the tagger on, as `lcons evaluate`.")
 @seed_option
 @json_option
 def fit(

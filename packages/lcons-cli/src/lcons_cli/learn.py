@@ -13,7 +13,7 @@ import click
 
 from lcons_cli.console import print_json, say, warn
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import INPUT, OUTPUT, check_output, in_options, json_option
+from lcons_cli.options import COUNT, INPUT, OUTPUT, SEED, check_output, in_options, json_option
 from lcons_cli.progress import progress
 from lcons_cli.threads import use_one_thread
 
@@ -45,9 +45,7 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
 
 @click.command(short_help="Learn a constraint from your own labelled data.")
 @click.argument("data", type=INPUT, metavar="DATA")
-@click.option(
-    "-o", "--output", required=True, type=OUTPUT, metavar="FILE", help="The file for the constraint (JSON)."
-)
+@click.option("-o", "--output", required=True, type=OUTPUT, help="The file for the constraint (JSON).")
 @labelled_options
 @click.option(
     "--feature",
@@ -56,7 +54,7 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
     " shapes, or words. Whole structures: which labels exist (existence), or how often (counts). Pairs or"
     " other tuples (pairs). Default: ngram, or pairs for tuples. psi vectors have no feature.",
 )
-@click.option("-n", "n", type=click.IntRange(min=1), help="Length of n-grams. Default: 2; for existence, 1.")
+@click.option("-n", "n", type=COUNT, help="Length of n-grams. Default: 2; for existence, 1.")
 @click.option("--names", metavar="NAMES", help="The names of the members of tuples, as in source,relation.")
 @click.option(
     "-K",
@@ -65,7 +63,7 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
     callback=_hidden,
     help="Number of hidden units. Several (2,5,10) or auto: chosen by cross-validation. Default: 10.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers. Default: 0.")
+@click.option("--seed", type=SEED, help="Seed of the random numbers. Default: 0.")
 @click.option(
     "--recipe", "recipe_file", type=INPUT, metavar="FILE.toml", help="All other settings, as a TOML file."
 )
@@ -81,7 +79,6 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
     "--dev",
     "held_out",
     type=INPUT,
-    metavar="FILE",
     help="Held-out data. Default: each of five contiguous folds of DATA is held out once.",
 )
 @click.option(

@@ -140,7 +140,7 @@ def contributed() -> "dict[str, EntryPoint]":
     return {name: entries[name] for name in sorted(entries) if name not in main.commands}
 
 
-@click.group(cls=LconsGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LconsGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(package_name="lcons-cli", prog_name="lcons", message="%(prog)s %(version)s")
 @click.option("-q", "--quiet", is_flag=True, help="Print only results, warnings and errors.")
 def main(quiet: bool) -> None:

@@ -19,6 +19,7 @@ class InputPath(click.Path):
 
     def __init__(self) -> None:
         super().__init__(exists=True)
+        self.name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = os.fsdecode(super().convert(value, param, ctx))
@@ -50,11 +51,12 @@ INPUT, OUTPUT = InputPath(), OutputPath()
 # What is read once: `-` is stdin, and a pipe will do.
 STREAM = click.Path(exists=True, allow_dash=True)
 FOLDER = click.Path(file_okay=False, writable=True)
+FOLDER.name = "folder"
+COUNT, SEED = click.IntRange(min=1), click.IntRange(min=0)
+COUNT.name = SEED.name = "number"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
-)
+seed_option = click.option("--seed", type=SEED, default=0, help="Seed of the random numbers.")
 
 
 def check_output(output: str | None, *inputs: str | None) -> None:
@@ -93,9 +95,7 @@ def folder_options(command: Any) -> Any:
     """Adds the options of a folder: `--out`, `--engine` and `--jobs`."""
     engine = "What works on a folder; ray and dask use the cluster that they are set up for."
     out = "Where the outputs of a folder go. With the engine local, finished files are not done again."
-    command = click.option("--jobs", type=click.IntRange(min=1), help="Processes of the engine local.")(
-        command
-    )
+    command = click.option("--jobs", type=COUNT, help="Processes of the engine local.")(command)
     engines = click.Choice(["local", "ray", "dask"])
-    command = click.option("--engine", type=engines, default="local", show_default=True, help=engine)(command)
-    return click.option("-o", "--out", type=FOLDER, metavar="FOLDER", help=out)(command)
+    command = click.option("--engine", type=engines, default="local", help=engine)(command)
+    return click.option("-o", "--out", type=FOLDER, help=out)(command)

@@ -47,7 +47,6 @@ _OF_CONTRIB = ("bibtex", "csl")
     "--model",
     "folder",
     default=DEFAULT_MODEL,
-    show_default=True,
     metavar="FOLDER",
     help="The tagger, as `lcons run citation` writes it.",
 )
@@ -55,7 +54,6 @@ _OF_CONTRIB = ("bibtex", "csl")
     "--format",
     "form",
     default="tagged",
-    show_default=True,
     metavar="FORMAT",
     help="tagged: <author> ... </author> <title> ... </title>, one line per reference. json: one object per"
     " line, where start and end count characters of its text. With lcons-contrib also csl: CSL-JSON, one"

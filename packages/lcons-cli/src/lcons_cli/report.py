@@ -19,9 +19,7 @@ from lcons_cli.progress import progress
     "-o",
     "--out",
     default="report.html",
-    show_default=True,
     type=OutputPath(allow_dash=True),
-    metavar="FILE",
     help="File of the page; `-` for stdout.",
 )
 @json_option

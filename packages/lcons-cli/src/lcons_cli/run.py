@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import click
 
 from lcons_cli.console import say
-from lcons_cli.options import FOLDER, json_option
+from lcons_cli.options import COUNT, FOLDER, json_option
 from lcons_cli.progress import about, bars
 from lcons_cli.threads import use_one_thread
 
@@ -79,8 +79,8 @@ def run_options(task: str) -> list[click.Parameter]:
 
     @click.command()
     @click.option("--full", is_flag=True, help="Run the whole table and additional rows.")
-    @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; default: all cores.")
-    @click.option("--out", type=FOLDER, default=f"runs/{task}", show_default=True, help="Folder to write to.")
+    @click.option("--jobs", type=COUNT, help="Number of processes; default: all cores.")
+    @click.option("--out", type=FOLDER, default=f"runs/{task}", help="Folder to write to.")
     @json_option
     def command() -> None:
         """Only the options of this command are used."""

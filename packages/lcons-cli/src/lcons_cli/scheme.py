@@ -12,7 +12,7 @@ import click
 
 from lcons_cli.console import print_json, say
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import INPUT, OUTPUT, check_output, json_option
+from lcons_cli.options import COUNT, INPUT, OUTPUT, check_output, json_option
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
@@ -26,19 +26,9 @@ _BEGINNING = 2**16
 @click.command(short_help="Write a span scheme or your own rules as a constraint.")
 @click.argument("scheme", metavar="SCHEME|RULES.txt")
 @click.argument("labels", metavar="LABELS")
+@click.option("-o", "--output", required=True, type=OUTPUT, help="The file for the constraint (JSON).")
 @click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    metavar="FILE",
-    help="The file for the constraint (JSON).",
-)
-@click.option(
-    "-n",
-    "n",
-    type=click.IntRange(min=1),
-    help="For rules on labels: how many labels in a row they are about. Default: 2.",
+    "-n", "n", type=COUNT, help="For rules on labels: how many labels in a row they are about. Default: 2."
 )
 @labelled_options
 @json_option

@@ -43,7 +43,6 @@ DEFAULT_MODEL = "runs/chunking/tagger"
     "--model",
     "folder",
     default=DEFAULT_MODEL,
-    show_default=True,
     metavar="FOLDER",
     help="The tagger, as `lcons fit` or `lcons run chunking` writes it.",
 )

@@ -18,7 +18,6 @@ from lcons_cli.progress import progress
     "--samples",
     type=click.IntRange(1, 10**7),
     default=10_000,
-    show_default=True,
     metavar="N",
     help="How many points to draw if the domain is too large to check all of it.",
 )

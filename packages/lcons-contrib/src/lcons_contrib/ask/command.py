@@ -13,7 +13,7 @@ import click
 from lcons_cli.compare import is_rules
 from lcons_cli.console import print_json, say
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import INPUT, OUTPUT, check_output, json_option
+from lcons_cli.options import COUNT, INPUT, OUTPUT, check_output, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,24 +27,20 @@ _REPLIES = {"y": True, "yes": True, "n": False, "no": False, "u": None, "unsure"
 @click.command(short_help="Ask about combinations that data do not show.")
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @click.argument("data", type=INPUT, metavar="DATA")
-@click.option(
-    "-o", "--output", required=True, type=OUTPUT, metavar="FILE", help="The file for the constraint (JSON)."
-)
+@click.option("-o", "--output", required=True, type=OUTPUT, help="The file for the constraint (JSON).")
 @click.option(
     "--answers",
     type=INPUT,
-    metavar="FILE",
     help="Take the answers from a constraint file or a text file of rules, as for `lcons compare`, instead of"
     " from the terminal.",
 )
 @click.option(
     "--lead",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=1,
-    show_default=True,
     help="Ask each question until one answer leads by this many: 2 or 3 if some answers may be wrong.",
 )
-@click.option("--most", type=click.IntRange(min=1), help="The largest number of questions.")
+@click.option("--most", type=COUNT, help="The largest number of questions.")
 @labelled_options
 @json_option
 def ask(

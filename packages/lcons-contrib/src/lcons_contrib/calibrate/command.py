@@ -24,18 +24,12 @@ if TYPE_CHECKING:
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @click.argument("data", type=INPUT, metavar="DATA")
 @click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OUTPUT,
-    metavar="FILE",
-    help="The file for the calibrated constraint (JSON).",
+    "-o", "--output", required=True, type=OUTPUT, help="The file for the calibrated constraint (JSON)."
 )
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
-    show_default=True,
     help="The share of valid structures that may be rejected. At least 1/alpha - 1 structures are needed.",
 )
 @labelled_options

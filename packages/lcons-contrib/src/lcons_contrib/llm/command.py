@@ -20,7 +20,7 @@ ENDINGS = {".lark": "lark", ".regex": "regex", ".schema": "json-schema", ".json"
     type=click.Choice(["lark", "regex", "json-schema"]),
     help="Default: by the ending of the output file, else lark.",
 )
-@click.option("-o", "--output", type=OUTPUT, metavar="FILE", help="The file to write. Default: stdout.")
+@click.option("-o", "--output", type=OUTPUT, help="The file to write. Default: stdout.")
 @click.option(
     "--separator",
     default=" ",

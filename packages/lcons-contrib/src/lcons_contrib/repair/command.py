@@ -25,7 +25,6 @@ from lcons_cli.options import INPUT, OUTPUT, json_option
     "-o",
     "--output",
     type=OUTPUT,
-    metavar="FILE",
     help="The file for the repaired constraint (JSON). Default: only print what would change.",
 )
 @json_option
