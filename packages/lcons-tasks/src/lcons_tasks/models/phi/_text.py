@@ -1,5 +1,10 @@
 """phi of a token of running text, as strings: word, affixes, shape, neighbours and context columns.
 
+    word, shape, prefixes and suffixes of 1 to 4 characters;  words at -2, -1, 1, 2;  shapes at -1, 1
+
+Chosen by ablation on dev parts of nine corpora, also with nine of ten sentences with entities left out: pairs
+of neighbouring words and suffixes of neighbours gain nothing and cost much where entities are rare.
+
 These are the features of the base model, not constraint features.
 """
 
@@ -11,7 +16,7 @@ from lcons_core._instance import WORD
 from lcons_tasks.models.phi._slots import Slot, slot_keys
 from lcons_tasks.models.phi._tokens import Columns, shape
 
-AFFIXES = (1, 2, 3)
+AFFIXES = (1, 2, 3, 4)
 AROUND = (-2, -1, 1, 2)
 
 
@@ -20,15 +25,13 @@ def text_slots(columns: Sequence[str] = ()) -> list[Slot]:
     slots = [
         Slot(WORD, lambda word: "bias"),
         Slot(WORD, _lower("w=")),
-        Slot(WORD, lambda word: f"shape={shape(word)}"),
+        Slot(WORD, _shape("shape=")),
         *(Slot(WORD, _suffix("suffix=", k)) for k in AFFIXES),
         *(Slot(WORD, _prefix("prefix=", k)) for k in AFFIXES),
     ]
     for k in AROUND:
         slots.append(Slot(WORD, _lower(f"w{k:+}="), (k,)))
-        slots.append(Slot(WORD, _suffix(f"suffix{k:+}=", 3), (k,)))
-    for before, after in ((-1, 0), (0, 1)):
-        slots.append(Slot(WORD, _pair(f"w{before:+},{after:+}="), (before, after)))
+    slots += [Slot(WORD, _shape(f"shape{k:+}="), (k,)) for k in (-1, 1)]
     for name in columns:
         slots.append(Slot(name, f"{name}=".__add__))
         slots += [Slot(name, f"{name}{k:+}=".__add__, (k,)) for k in AROUND]
@@ -58,5 +61,5 @@ def _prefix(name: str, k: int) -> Callable[[str], str]:
     return lambda word: name + word.lower()[:k]
 
 
-def _pair(name: str) -> Callable[[str, str], str]:
-    return lambda one, other: f"{name}{one.lower()} {other.lower()}"
+def _shape(name: str) -> Callable[[str], str]:
+    return lambda word: name + shape(word)
