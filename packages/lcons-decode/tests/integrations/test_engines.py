@@ -92,17 +92,17 @@ def test_contexts_may_be_dictionaries_of_strings():
 
 
 @pytest.mark.parametrize(
-    ("column", "message"),
+    "column",
     [
-        (pa.array(["a"]), "expected 3 scores per token"),
-        (pa.array([[["a"]]]), "expected 3 scores per token"),
-        (pa.array([[[1.0, 2.0]]]), "expected 3 scores per token"),
-        (pa.array([[[1.0, 2.0], [1.0, 2.0, 3.0, 4.0]]]), "expected 3 scores per token"),
-        (pa.array([[[1.0, 2.0, None]]]), "NaN"),
-        (pa.array([[[1.0, 2.0, np.inf]]]), "must not contain NaN"),
+        pa.array(["a"]),
+        pa.array([[["a"]]]),
+        pa.array([[[1.0, 2.0]]]),
+        pa.array([[[1.0, 2.0], [1.0, 2.0, 3.0, 4.0]]]),
+        pa.array([[[1.0, 2.0, None]]]),
+        pa.array([[[1.0, 2.0, np.inf]]]),
     ],
 )
-def test_wrong_arrow_columns_are_one_sentence(column, message):
+def test_wrong_arrow_columns_are_refused(column):
     with pytest.raises(InvalidInput):
         DECODER({"emission": column})
 
