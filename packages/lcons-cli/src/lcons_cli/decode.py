@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import STDIN, Tally, escaped, json_line, opened_bytes, say, write_all
+from lcons_cli.console import STDIN, Tally, escaped, json_line, opened_bytes, say, warn, write_all
 from lcons_cli.options import COUNT, INPUT, STREAM, folder_options
 from lcons_cli.progress import Report, progress
 
@@ -231,10 +231,13 @@ def _texts(
 ) -> Generator[str, None, None]:
     """The output, sequence by sequence; each answer is added to the summary."""
     from lcons_core import InvalidInput
+    from lcons_decode._constraints import unknown_labels
     from lcons_decode.files._answers import conll, described
 
     columns: list[str] = []
     for scored, answer in answers:
+        for text in () if summary.tally else unknown_labels(summary.uses, scored.scores.labels):
+            warn(text)
         columns = columns if summary.tally else list(scored.x)
         if form == "json":
             replaced = [name for name in scored.x if name in ANSWER]

@@ -134,6 +134,8 @@ def _answers(
 ) -> tuple[Predictions | None, tuple[str, ...]]:
     """(answers, warnings): the answers of the model or of the scores in a file."""
     from lcons_core import InvalidInput
+    from lcons_decode import Hard
+    from lcons_decode._constraints import unknown_labels
     from lcons_tasks.diagnosis import read_scores
     from lcons_tasks.diagnosis._predictions import predict_scores
     from lcons_tasks.models import load_tagger
@@ -148,7 +150,8 @@ def _answers(
         assert scores is not None
         scored = read_scores(scores, held_out)
     known = dict.fromkeys(label for sequence in scored for label in sequence.scores.labels)
-    return scored, _doubts(constraint, tuple(known), scores)
+    doubts = tuple(unknown_labels([Hard(constraint, "the constraint")], tuple(known)))
+    return scored, tuple(f"{text}; sentences with one of these are left out" for text in doubts)
 
 
 def _words(columns: str | None) -> int:
@@ -161,20 +164,3 @@ def _words(columns: str | None) -> int:
     except InvalidInput:
         return 1
     return words if isinstance(words, int) else 1
-
-
-def _doubts(constraint: LearnedConstraint, labels: tuple[str, ...], file: str) -> tuple[str, ...]:
-    """A warning if the scores have labels that the constraint does not have."""
-    from lcons_core import InvalidInput
-
-    known = constraint.labels or labels
-    unknown = [label for label in labels if label not in known]
-    if not unknown:
-        return ()
-    shown = ", ".join(unknown[:4]) + (" ..." if unknown[4:] else "")
-    if len(unknown) == len(labels):
-        raise InvalidInput(f"the scores in {file!r} are of other labels than the constraint's: got {shown}.")
-    return (
-        f"the scores have {len(labels)} labels, {len(unknown)} of which the constraint does not have"
-        f" ({shown}); sentences with one of these are left out",
-    )

@@ -17,8 +17,9 @@ bound of the feature, which training did not show.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
@@ -135,24 +136,20 @@ class ConstraintSet:
         for i, given in enumerate(constraints):
             use = Hard(given) if isinstance(given, LearnedConstraint) else given
             if not isinstance(use, Hard | Soft):
-                raise InvalidInput(
-                    "constraints are LearnedConstraint, Hard or Soft, found"
-                    f" {type(given).__name__}; make one from a network with LearnedConstraint(network,"
-                    " feature.space, feature), from rows or lists with rows_constraint, forbidden_ngrams or"
-                    " allowed_ngrams."
-                )
+                raise InvalidInput(f"constraints are LearnedConstraint, Hard or Soft: got {given!r:.80}.")
             name = use.name or f"constraint {i + 1}"
             named.append(replace(use, name=name))
         names = [use.name for use in named]
         if len(set(names)) != len(names):
-            raise InvalidInput(f"constraint names must be distinct, found {names}; rename one.")
+            raise InvalidInput(f"constraint names must be distinct: got {names}.")
         local = [u for u in named if isinstance(u.constraint.feature, SequenceFeature)]
         others = [u for u in named if not isinstance(u.constraint.feature, SequenceFeature)]
         for use in others:
             if use.constraint.scope is not Scope.GLOBAL:
+                kind = use.constraint.feature.kind if use.constraint.feature else "no"
                 raise InvalidInput(
-                    f"{use.name!r} has {use.constraint.feature.kind if use.constraint.feature else 'no'}"
-                    " features, which do not exist in a chain; use n-gram or global features, or the ILP."
+                    f"{use.name!r} has {kind} features, which do not exist in a chain; use n-gram or global"
+                    " features, or the ILP."
                 )
         return cls(
             tuple(u for u in local if isinstance(u, Hard)),
@@ -160,6 +157,25 @@ class ConstraintSet:
             tuple(u for u in others if isinstance(u, Hard)),
             tuple(u for u in others if isinstance(u, Soft)),
         )
+
+
+def unknown_labels(uses: Iterable[Hard | Soft], labels: Sequence[str]) -> Iterator[str]:
+    """A sentence for each constraint that does not know some of these labels, with the nearest ones it knows.
+
+    >>> rule = Hard(forbidden_ngrams(["B-PER", "I-PER", "O"], [("O", "I-PER")]), "rule")
+    >>> list(unknown_labels([rule], ["b-per", "O"]))
+    ["'rule' does not know these labels, so they are free under it: b-per (but it knows B-PER)"]
+    """
+    for use in uses:
+        known = {label.casefold(): label for label in use.constraint.labels}
+        strange = [label for label in labels if known and label not in known.values()]
+        near = dict.fromkeys(
+            known[key] for label in strange for key in get_close_matches(label.casefold(), known, 1)
+        )
+        if strange:
+            text = ", ".join(strange[:8]) + " ..." * bool(strange[8:])
+            text += f" (but it knows {', '.join([*near][:8])})" if near else ""
+            yield f"{use.name!r} does not know these labels, so they are free under it: {text}"
 
 
 def judged_margins(constraint: LearnedConstraint, instance: Instance) -> Floats:
@@ -271,10 +287,7 @@ def _grams(
     grams = [tuple(gram) for gram in listed]
     sizes = {len(gram) for gram in grams}
     if len(sizes) != 1:
-        raise InvalidInput(
-            f"the n-grams of a list must have one length, found {sorted(sizes) or 'no n-gram'};"
-            " make one constraint per length."
-        )
+        raise InvalidInput(f"the n-grams of a list must have one length: got {sorted(sizes)}.")
     if not pad and any({START, STOP} & set(gram) for gram in grams):
         raise InvalidInput(f"{START!r} and {STOP!r} exist only with padding; pass pad=True.")
     return grams, NgramLabels(tuple(labels), n=sizes.pop(), pad=pad)

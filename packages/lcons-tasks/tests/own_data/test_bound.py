@@ -8,7 +8,6 @@ from scipy.stats import beta
 
 from lcons_core import Instance, Recipe, load, save
 from lcons_tasks.own_data import (
-    Bound,
     PsiTable,
     Structures,
     contiguous_folds,
@@ -28,10 +27,6 @@ def test_the_bound_is_that_of_clopper_and_pearson(rejected, parts):
     rejected = min(rejected, parts)
     expected = 1.0 if rejected == parts else beta.ppf(0.95, rejected + 1, parts - rejected)
     assert upper_bound(rejected, parts) == pytest.approx(expected, rel=1e-6)
-
-
-def test_without_parts_nothing_is_known():
-    assert Bound(0, 0).share == 1.0
 
 
 @given(st.integers(1, 30), st.integers(2, 9))

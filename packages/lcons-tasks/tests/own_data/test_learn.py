@@ -3,7 +3,6 @@
 from collections import Counter
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from lcons_core import LconsError, Recipe, load, save
@@ -11,7 +10,7 @@ from lcons_core._instance import Instance
 from lcons_core.learn._estimator import AUTO_HIDDEN
 from lcons_core.learn._recipe import DOUBLINGS
 from lcons_decode import Soft
-from lcons_tasks.own_data import PsiTable, Structures, learn
+from lcons_tasks.own_data import Structures, learn
 
 SENTENCES = [
     Instance({"word": ("Ann", "Lee", "sings"), "pos": ("N", "N", "V")}, ("B", "I", "O")),
@@ -107,12 +106,6 @@ def test_with_other_negatives_auto_is_the_learners_own():
     found = learn(data, settings)
     assert found.tried == ()
     assert len(found.scores) == len(AUTO_HIDDEN)
-
-
-def test_a_table_without_frequent_rows_is_refused():
-    table = PsiTable(("a", "b"), np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([True, False]))
-    with pytest.raises(LconsError):
-        learn(table, Recipe(min_support=9))
 
 
 def test_a_constraint_keeps_what_its_rules_rest_on(tmp_path):

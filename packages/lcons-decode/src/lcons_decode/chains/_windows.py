@@ -55,10 +55,7 @@ class ChainConstraints:
         names = tuple(labels)
         if isinstance(constraints, ChainConstraints):
             if constraints.labels != names:
-                raise InvalidInput(
-                    "the constraints were compiled for other labels; compile them for the labels of the"
-                    " model."
-                )
+                raise InvalidInput("the constraints were compiled for other labels than the model's.")
             return constraints
         named = ConstraintSet.of(constraints)
         _check_labels(named, names)
@@ -169,10 +166,8 @@ def _check_labels(named: ConstraintSet, labels: tuple[str, ...]) -> None:
         known = use.constraint.labels
         if known and labels and not set(known) & set(labels):
             raise InvalidInput(
-                f"expected scores of the labels of the constraint {use.name!r} ({', '.join(known[:8])}"
-                f"{' ...' if len(known) > 8 else ''}), found none of them ({', '.join(labels[:8])}"
-                f"{' ...' if len(labels) > 8 else ''}); name the labels as in its data, or use a constraint"
-                " for these labels."
+                f"expected labels of the constraint {use.name!r}, such as {known[0]!r}: got {labels[0]!r}"
+                f" and {len(labels) - 1} others, none of which it knows."
             )
 
 
