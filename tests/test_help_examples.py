@@ -134,7 +134,7 @@ def cache(tmp_path_factory, monkeypatch) -> None:
 
 
 @pytest.fixture
-def language(tmp_path, monkeypatch) -> None:
+def language(monkeypatch) -> None:
     """Few sentences to train a POS tagger on, and a spaCy pipeline that finds entities by a rule."""
     import spacy
 
@@ -145,8 +145,7 @@ def language(tmp_path, monkeypatch) -> None:
     nlp.add_pipe("entity_ruler").add_patterns(  # type: ignore[attr-defined]
         [{"label": "X", "pattern": name} for name in ("Oslo", "Ann Hill")]
     )
-    nlp.to_disk(tmp_path / "pipeline")
-    monkeypatch.setattr("lcons_cli.extract.DEFAULT_PIPELINE", str(tmp_path / "pipeline"))
+    monkeypatch.setattr("lcons_tasks.apps._candidates.load_recogniser", lambda name: nlp)
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if is_run_here(name)])

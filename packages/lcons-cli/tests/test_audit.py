@@ -42,11 +42,6 @@ def test_findings_as_json(data):
     assert (finding["sentence"], finding["given"], finding["proposed"]) == (13, ["O"], ["B-DRUG"])
 
 
-def test_the_rank_can_be_chosen(data):
-    found = CliRunner().invoke(main, ["audit", data, "--json", "--rank", "odds"])
-    assert json.loads(found.stdout)["rank"] == "odds"
-
-
 def test_without_a_finding_the_exit_code_is_0(tmp_path):
     path = tmp_path / "train.conll"
     path.write_text("give O\naspirin B-DRUG\nnow O\n\n" * 12)

@@ -69,7 +69,6 @@ report damaged.json -o out.json
 report pairs.json -o - --json
 parse --model nowhere train.conll
 extract --model nowhere train.conll
-extract --spacy x train.conll
 data fetch nothing
 run nothing
 run chunking --base magic

@@ -24,14 +24,14 @@ def test_a_small_domain_is_checked_in_full(files):
 
 
 def test_of_a_large_domain_points_are_drawn_with_the_seed(files):
-    result = run("verify", files / "bits.json", "--samples", "200", "--seed", "7", "--json")
+    result = run("verify", files / "bits.json", "--seed", "7", "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     found = json.loads(result.stdout)
     assert (found["ok"], found["exhausted"], found["seed"]) == (True, False, 7)
     assert found["points"] >= 200
     assert min(found["accepted"], found["rejected"]) > 20
     assert found["one_sided"] is None
-    again = run("verify", files / "bits.json", "--samples", "200", "--seed", "7", "--json")
+    again = run("verify", files / "bits.json", "--seed", "7", "--json")
     assert again.stdout == result.stdout
 
 

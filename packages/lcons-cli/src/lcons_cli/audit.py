@@ -9,10 +9,9 @@ from pathlib import Path
 
 import click
 
-from lcons_cli.console import print_json
+from lcons_cli.console import print_json, write_lines
 from lcons_cli.labelled_file import labelled_options, read_sentences
 from lcons_cli.options import COUNT, INPUT, OUTPUT, check_output, json_option
-from lcons_cli.output import write_lines
 from lcons_cli.progress import progress
 
 
@@ -21,16 +20,9 @@ from lcons_cli.progress import progress
 @click.option("--most", type=COUNT, default=50, help="The largest number of findings to show or write.")
 @click.option("--page", type=OUTPUT, help="Write the findings as an HTML page.")
 @labelled_options
-@click.option(
-    "--rank",
-    type=click.Choice(["auto", "odds", "rarity"]),
-    default="auto",
-    help="By the odds of a finding, or by how rare its confusion is as well; `auto`: the latter if at least a"
-    " third of the tokens are O.",
-)
 @json_option
 def audit(
-    data: str, most: int, page: str | None, form: str | None, columns: str | None, rank: str, as_json: bool
+    data: str, most: int, page: str | None, form: str | None, columns: str | None, as_json: bool
 ) -> None:
     """Find labels in DATA that the rest of DATA contradicts: likely mistakes, the clearest first.
 
@@ -39,9 +31,9 @@ def audit(
     of 48 other places". How much each source counts is decided by how well it predicts the labels.
 
     A finding is a run of words, its labels, the cheapest relabelling, its odds and the rules behind them.
-    Nothing in DATA is changed. Findings are ranked by their odds and, with `--rank rarity`, by how rarely the
-    sources read the given label as the proposed one. This is not the probability of a mistake: a rare but
-    right label also contradicts the rest, so a person decides.
+    Nothing in DATA is changed. Findings are ranked by their odds and, if at least a third of the tokens are
+    O, by how rarely the sources read the given label as the proposed one. This is not the probability of a
+    mistake: a rare but right label also contradicts the rest, so a person decides.
 
     Exit code 0 if there is no finding, otherwise 1.
 
@@ -57,9 +49,7 @@ def audit(
     check_output(page, data)
     sentences = read_sentences(data, form, columns)
     with progress("auditing") as report:
-        result = audit_sentences(
-            sentences, rank=rank, progress=lambda step, done, total: report(done, total, step)
-        )
+        result = audit_sentences(sentences, progress=lambda step, done, total: report(done, total, step))
     if page is not None:
         document = audit_document(result, Path(data).name, most)
         write_lines([to_html(document, Path(page).parent).removesuffix("\n")], page)

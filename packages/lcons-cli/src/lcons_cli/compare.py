@@ -24,15 +24,8 @@ EXITS = {"equal": 0, "different": 1, "undecided": 3}
 @click.command(short_help="Check whether two constraints allow the same points.")
 @click.argument("a", type=INPUT, metavar="A")
 @click.argument("b", type=INPUT, metavar="B")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    default=10**7,
-    metavar="POINTS",
-    help="A domain of more points is not enumerated, but searched for a witness.",
-)
 @json_option
-def compare(a: str, b: str, limit: int, as_json: bool) -> None:
+def compare(a: str, b: str, as_json: bool) -> None:
     """Check whether A and B allow the same points: exit code 0 if equal, 1 if different, 3 if undecided.
 
     Each is a constraint file. One of them may be a text file of designed rules, which use the names of the
@@ -50,6 +43,8 @@ def compare(a: str, b: str, limit: int, as_json: bool) -> None:
     (`exists title, exists not author`), and counts are compared (`count author >= 3`, `count author 0 or 2
     to 4`).
 
+    A domain of more than ten million points is not enumerated, but searched for a witness.
+
     \b
     Example:
       lcons explain pairs.json --rules > rules.txt
@@ -60,7 +55,7 @@ def compare(a: str, b: str, limit: int, as_json: bool) -> None:
 
     sets = _read(a, b)
     with progress("comparing") as report:
-        comparison = compare_sets(*sets, limit=limit, progress=report)
+        comparison = compare_sets(*sets, progress=report)
     if as_json:
         print_json({"a": a, "b": b, **comparison.to_dict()})
     else:

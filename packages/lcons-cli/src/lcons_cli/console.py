@@ -160,6 +160,18 @@ def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> N
     out.flush()
 
 
+def write_lines(lines: Iterable[str], path: str | None) -> None:
+    """Writes the lines as UTF-8 to stdout, or to a file that appears complete or not at all."""
+    from lcons_core._files import replacing
+
+    encoded = (f"{line}\n".encode() for line in lines)
+    if path is None:
+        write_all(encoded)
+        return
+    with replacing(path) as file:
+        file.writelines(encoded)
+
+
 def pos_tagger() -> PosTagger:
     """The installed POS tagger, else one that is trained on the best corpus at hand and kept."""
     from lcons_cli.progress import progress

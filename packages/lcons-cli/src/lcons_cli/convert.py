@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import say
+from lcons_cli.console import say, write_lines
 from lcons_cli.options import INPUT, OUTPUT, check_output
-from lcons_cli.output import write_lines
 from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
@@ -55,16 +54,12 @@ MANY = 4095
     metavar="SCORES.json",
     help='The objective of an LP or MPS model: {"block": {"value": number}}, maximised. Default: none.',
 )
-@click.option(
-    "--decimals", type=click.IntRange(0, 20), default=2, metavar="N", help="Number of decimals in the text."
-)
 def convert(
     constraint: str,
     form: str | None,
     target: str | None,
     output: str | None,
     scores: str | None,
-    decimals: int,
 ) -> None:
     """Write the constraint in CONSTRAINT.json as linear inequalities.
 
@@ -97,20 +92,20 @@ def convert(
         if is_model:
             lines, summary = _model(learned, chosen, target, _scores(scores))
         else:
-            lines, summary = _table(learned, chosen, target, decimals, report)
+            lines, summary = _table(learned, chosen, target, report)
     write_lines(lines, output)
     say(summary if output is None else f"{summary}; written to {output}")
 
 
 def _table(
-    constraint: LearnedConstraint, form: Form, target: str, decimals: int, report: OnProgress
+    constraint: LearnedConstraint, form: Form, target: str, report: OnProgress
 ) -> tuple[Iterable[str], str]:
     """The lines of text, JSON or CSV, and a summary of them."""
     from lcons_core._tables import named_rows
 
     # The size has already been checked.
     rows = named_rows(constraint, form, max_bytes=2**62, progress=report)
-    lines = {"text": lambda: rows.text(decimals), "json": rows.json, "csv": rows.csv}[target]()
+    lines = {"text": rows.text, "json": rows.json, "csv": rows.csv}[target]()
     summary = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}; {rows.meaning}"
     if rows.about:
         total = len(rows) + sum(rows.about["dropped"].values())

@@ -56,8 +56,7 @@ def list_corpora(as_json: bool) -> None:
 
 @data.command(short_help="Download a corpus into the cache.")
 @click.argument("name")
-@click.option("--again", is_flag=True, help="Also download files that are already in the cache.")
-def fetch(name: str, again: bool) -> None:
+def fetch(name: str) -> None:
     """Download the corpus NAME from its public address into the cache.
 
     Checksums are compared with the published ones.
@@ -70,14 +69,8 @@ def fetch(name: str, again: bool) -> None:
     from lcons_tasks.data import fetch as fetch_corpus
 
     with progress(f"downloading {name}") as report:
-        _show(
-            fetch_corpus(
-                name,
-                lambda path, done, total: report(done, total, path),
-                again=again,
-                catalog=CATALOG,
-            )
-        )
+        files = fetch_corpus(name, lambda path, done, total: report(done, total, path), catalog=CATALOG)
+    _show(files)
 
 
 @data.command(short_help="Import the files of a corpus into the cache.")

@@ -44,18 +44,11 @@ if TYPE_CHECKING:
     "--predictions",
     type=INPUT,
     help="Instead of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
-    " columns, or JSON lines with `labels`. Tuples: JSON lines.",
-)
-@click.option(
-    "--predicted-column",
-    default=-1,
-    metavar="NUMBER",
-    help="The column of predicted labels in CoNLL columns, from 1, or from -1 at the end.",
+    " columns, the word first and the predicted label last, or JSON lines with `labels`. Tuples: JSON lines.",
 )
 @labelled_options
 @seed_option
 @json_option
-@click.option("-v", "--verbose", is_flag=True, help="Show each reference, with intervals, and each judge.")
 def diagnose(
     constraint: str,
     train: str,
@@ -63,12 +56,10 @@ def diagnose(
     model: str | None,
     scores: str | None,
     predictions: str | None,
-    predicted_column: int,
     form: str | None,
     columns: str | None,
     seed: int,
     as_json: bool,
-    verbose: bool,
 ) -> None:
     """Find out why the constraint in CONSTRAINT.json helps a model, or why not.
 
@@ -111,9 +102,7 @@ def diagnose(
     if predictions is None:
         judged, doubts = _answers(learned, held, model, scores)
     else:
-        judged = diagnosis.read_predictions(
-            predictions, held, _words(columns), predicted_column, form == TABS
-        )
+        judged = diagnosis.read_predictions(predictions, held, tabs=form == TABS)
     with progress("measuring references, on original and shuffled data") as report:
         diagnosed = diagnosis.diagnose(learned, division.train, held, judged, seed, None, report)
     command = click.get_current_context().command
@@ -125,7 +114,7 @@ def diagnose(
             warn(text)
         print_json(diagnosed.to_dict())
         return
-    for line in diagnosed.report(verbose).split("\n"):
+    for line in diagnosed.report().split("\n"):
         click.secho(line, bold=True if line.startswith("warning:") else None)
 
 

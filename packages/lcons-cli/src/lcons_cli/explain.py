@@ -12,9 +12,8 @@ import click
 
 from lcons_cli.console import print_json, say
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import COUNT, INPUT, json_option
+from lcons_cli.options import INPUT, json_option
 from lcons_cli.progress import progress
-from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     help="Explain why a combination is forbidden: values such as `Location Kill`, or, if these are ambiguous,"
     " `source=Location relation=Kill`. Exit code 0 if it is forbidden, 1 if it is allowed.",
 )
-@click.option("--limit", type=COUNT, default=20, help="How many rules to show.")
 @click.option(
     "--rules",
     "as_rules",
@@ -47,20 +45,18 @@ if TYPE_CHECKING:
 )
 @labelled_options
 @json_option
-@click.option("-v", "--verbose", is_flag=True, help="Print the proof of each rule as well.")
 def explain(
     constraint: str,
     values: tuple[str, ...],
     forbidden: bool,
-    limit: int,
     as_rules: bool,
     gold: str | None,
     form: str | None,
     columns: str | None,
     as_json: bool,
-    verbose: bool,
 ) -> None:
-    """Print the constraint in CONSTRAINT.json in words, as rules. Each rule is proved.
+    """Print the constraint in CONSTRAINT.json in words, as rules. Each rule is proved; `--json` has the
+    proofs.
 
     \b
     Example:
@@ -73,7 +69,6 @@ def explain(
         raise click.UsageError(
             "--forbidden needs the values of a combination, as in `--forbidden Location Kill`."
         )
-    use_one_thread()
     from lcons_core import load
 
     learned = load(constraint)
@@ -81,7 +76,7 @@ def explain(
         _answer(learned, values, as_json)
     else:
         parts = None if gold is None else _parts(learned, read_labelled(gold, form, columns), gold)
-        _rules(learned, parts, limit, as_rules, as_json, verbose)
+        _rules(learned, parts, as_rules, as_json)
 
 
 def _parts(learned: LearnedConstraint, data: Data, gold: str) -> PsiRows:
@@ -102,14 +97,7 @@ def _parts(learned: LearnedConstraint, data: Data, gold: str) -> PsiRows:
     return positives_of(learned.feature, read)
 
 
-def _rules(
-    learned: LearnedConstraint,
-    gold: PsiRows | None,
-    limit: int,
-    as_rules: bool,
-    as_json: bool,
-    verbose: bool,
-) -> None:
+def _rules(learned: LearnedConstraint, gold: PsiRows | None, as_rules: bool, as_json: bool) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
     from lcons_core.reason._explain import explain_rejected
@@ -118,10 +106,7 @@ def _rules(
     if as_rules:
         learned.space.check_finite("a file of rules", "leave out --rules to print its rules in words")
     with progress("finding rules"):
-        if gold is None:
-            explanation = explain_constraint(learned, limit=limit)
-        else:
-            explanation = explain_rejected(learned, gold, limit=limit)
+        explanation = explain_constraint(learned) if gold is None else explain_rejected(learned, gold)
     if as_json:
         print_json(explanation.to_dict())
     elif gold is not None and not explanation.coverage.total:
@@ -130,10 +115,6 @@ def _rules(
         click.echo(f"# {explanation.summary(len(explanation.rules))}")
         words = [" ".join(rule.words.split()) for rule in explanation.rules]
         click.echo(rules_text([rule.box for rule in explanation.rules], learned.space, words), nl=False)
-    elif verbose:
-        for rule in explanation.rules[:limit]:
-            click.echo(f"- {rule.words}\n    {rule.proof}")
-        click.echo(explanation.summary())
     else:
         click.echo(str(explanation))
 

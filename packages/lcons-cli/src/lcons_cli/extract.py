@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/er/extractor"
-DEFAULT_PIPELINE = "en_core_web_sm"
 
 
 @click.command(short_help="Find entities and relations in text.")
@@ -45,19 +44,13 @@ DEFAULT_PIPELINE = "en_core_web_sm"
 )
 @click.option(
     "--candidates",
-    type=click.Choice(["marked", "spacy", "names"]),
     default="marked",
-    help=r"marked: the text in brackets; `\[` and `\]` are brackets of the text. spacy: the entities that a"
-    " spaCy pipeline finds. names: runs of proper nouns.",
-)
-@click.option(
-    "--spacy",
-    "pipeline",
-    metavar="PIPELINE",
-    help=f"The pipeline of `--candidates spacy`, a name or a folder.  [default: {DEFAULT_PIPELINE}]",
+    metavar="marked|names|PIPELINE",
+    help=r"marked: the text in brackets; `\[` and `\]` are brackets of the text. names: runs of proper nouns."
+    " Otherwise the entities that this spaCy pipeline finds, such as en_core_web_sm.",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
-def extract(file: str, folder: str, candidates: str, pipeline: str | None, no_constraints: bool) -> None:
+def extract(file: str, folder: str, candidates: str, no_constraints: bool) -> None:
     """Label the entity candidates in FILE, or on stdin, and their relations; one line per sentence.
 
     Writes one JSON object per line that is not blank: its text without marks; its entities, all candidates in
@@ -70,19 +63,16 @@ def extract(file: str, folder: str, candidates: str, pipeline: str | None, no_co
     \b
     Example:
       echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
-      lcons extract --candidates spacy news.txt > relations.jsonl
+      lcons extract --candidates en_core_web_sm news.txt > relations.jsonl
     """
     from lcons_tasks.apps import load_extractor
     from lcons_tasks.apps._candidates import load_recogniser
 
-    if pipeline is not None and candidates != "spacy":
-        raise click.UsageError("--spacy needs `--candidates spacy`.")
     loaded = load_extractor(folder)
     extractor = loaded.alone if no_constraints else loaded
     nlp = None
-    if candidates == "spacy":
-        nlp = load_recogniser(pipeline or DEFAULT_PIPELINE)
-        say(f"candidates by the spaCy pipeline {pipeline or DEFAULT_PIPELINE}")
+    if candidates not in ("marked", "names"):
+        candidates, nlp = "spacy", load_recogniser(candidates)
     tally = Tally()
     with opened(file) as source:
         name = "standard input" if file == STDIN else file

@@ -15,7 +15,6 @@ from lcons_cli.console import print_json, say, warn
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import COUNT, INPUT, OUTPUT, SEED, check_output, in_options, json_option
 from lcons_cli.progress import progress
-from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
     from lcons_core import Recipe
@@ -131,7 +130,6 @@ def learn(
     if (held_out is not None) + held_out_end + no_held_out > 1:
         raise click.UsageError("use one of --dev, --held-out-end and --no-held-out.")
     check_output(output, data, held_out, recipe_file)
-    use_one_thread()
     from lcons_core import save
     from lcons_tasks.own_data._data import Part, Split, contiguous_folds, split
     from lcons_tasks.own_data._summary import summarise, summary_dict

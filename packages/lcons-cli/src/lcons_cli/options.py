@@ -85,8 +85,10 @@ def in_options(text: str, command: click.Command) -> str:
         option = options.get(argument[1] or argument[2])
         if option is None:
             return argument[0]
-        value = "" if argument[1] or option.is_flag else argument[3].strip("'\"") or option.metavar or ""
-        return f"{option.opts[-1]} {value}".strip()
+        if argument[1] or option.is_flag:
+            return option.opts[-1]
+        value = argument[3].strip("'\"") or option.metavar or option.type.name.upper()
+        return f"{option.opts[-1]} {value}"
 
     return _ARGUMENT.sub(name, text)
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import click
 
-from lcons_cli.console import STDIN, print_json, say
+from lcons_cli.console import STDIN, print_json, say, write_lines
 from lcons_cli.options import INPUT, OutputPath, check_output, json_option
-from lcons_cli.output import write_lines
 from lcons_cli.progress import progress
 
 

@@ -17,7 +17,6 @@ import click
 from lcons_cli.console import say
 from lcons_cli.options import COUNT, FOLDER, json_option
 from lcons_cli.progress import about, bars
-from lcons_cli.threads import use_one_thread
 
 
 class Tasks(click.Group):
@@ -57,7 +56,6 @@ class LazyCommand(click.Command):
     @cached_property
     def experiment(self) -> Any:
         """The experiment."""
-        use_one_thread()
         return self.entry.load()
 
     @cached_property

@@ -11,25 +11,20 @@ from lcons_cli.console import print_json, say
 from lcons_cli.options import INPUT, json_option, seed_option
 from lcons_cli.progress import progress
 
+SAMPLES = 10_000  # drawn of a domain that is too large to check all of it
+
 
 @click.command(short_help="Check Theorem 1 on a constraint, exactly.")
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
-@click.option(
-    "--samples",
-    type=click.IntRange(1, 10**7),
-    default=10_000,
-    metavar="N",
-    help="How many points to draw if the domain is too large to check all of it.",
-)
 @seed_option
 @json_option
-def verify(constraint: str, samples: int, seed: int, as_json: bool) -> None:
+def verify(constraint: str, seed: int, as_json: bool) -> None:
     """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are the same set.
 
-    A domain of at most 100,000 points is checked at every point; a larger one at random points and some near
-    the boundary. All checks are in exact arithmetic. The output notes if all points are on one side. If
-    two forms differ, the output has a witness and the exit code is 1. Rows that float64 cannot hold exactly
-    are rounded; points whose verdict changes by this are counted, but are not a failure.
+    A domain of at most 100,000 points is checked at every point; a larger one at 10,000 random points and
+    some near the boundary. All checks are in exact arithmetic. The output notes if all points are on one
+    side. If two forms differ, the output has a witness and the exit code is 1. Rows that float64 cannot hold
+    exactly are rounded; points whose verdict changes by this are counted, but are not a failure.
 
     \b
     Example:
@@ -49,11 +44,10 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool) -> None:
     say(
         f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
         f" {space.extent} of {', '.join(block.name for block in space.blocks[:6])},"
-        f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
+        f" {'all checked' if every else f'{SAMPLES:,} drawn with seed {seed}'}"
     )
-    where = "every point" if every else f"{samples:,} drawn points and some near the boundary"
-    with progress(f"checking every form at {where}"):
-        verdict = verify_constraint(learned, samples=samples, seed=seed)
+    with progress("checking every form"):
+        verdict = verify_constraint(learned, samples=SAMPLES, seed=seed)
     if as_json:
         print_json(verdict.to_dict())
     else:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from lcons_cli.console import write_lines
 from lcons_cli.options import INPUT, OUTPUT, check_output
-from lcons_cli.output import write_lines
 
 ENDINGS = {".lark": "lark", ".regex": "regex", ".schema": "json-schema", ".json": "json-schema"}
 
