@@ -1,7 +1,8 @@
 """The READMEs and docs are true: their Python runs and prints what they say, their commands exist.
 
 A Python block is a doctest where it has `>>>`. Elsewhere comments `# -> output`, beside a statement
-or below it, state what it prints or, where it is an expression, its value.
+or below it, state what it prints or, where it is an expression, its value. A console block has commands after
+`$ `, each with what it prints; `...` stands for lines that are left out.
 """
 
 import ast
@@ -11,6 +12,8 @@ import io
 import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -71,6 +74,28 @@ def check_script(source: str) -> None:
 def test_python_in_the_readmes_runs_as_stated(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (check_doctest if ">>>" in source else check_script)(source)
+
+
+def check_console(source: str, folder: Path) -> None:
+    """The commands run one after the other in a folder that looks like a clone."""
+    (folder / "packages").symlink_to(ROOT / "packages")
+    commands, wanted = [], []
+    for line in source.splitlines():
+        if line.startswith("$ "):
+            commands.append(line[2:].replace("./tools/lcons", str(Path(sys.executable).with_name("lcons"))))
+            wanted.append("")
+        else:
+            wanted[-1] += f"{line}\n"
+    script = "".join(f"{command}\necho '<end>'\n" for command in commands)
+    done = subprocess.run(["bash"], input=script, cwd=folder, stdout=subprocess.PIPE, text=True)
+    for command, want, got in zip(commands, wanted, done.stdout.split("<end>\n"), strict=False):
+        assert doctest.OutputChecker().check_output(want, got, FLAGS), f"{command}: {want!r} != {got!r}"
+
+
+@pytest.mark.parametrize("source", blocks("console"))
+def test_commands_in_the_readmes_print_what_they_show(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    check_console(source, tmp_path)
 
 
 @pytest.fixture(autouse=True)
