@@ -1,8 +1,7 @@
-"""The tutorials: the five commands for data of one's own, from learning to a page, and the first rule."""
+"""The tutorial on data of one's own: its five commands, from learning to a page."""
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -63,26 +62,3 @@ def test_the_five_commands_of_the_tutorial_run(folder):
     page = (folder / "report.html").read_text()
     assert "label 1 O cannot go with label 2 I-PER" in page
     assert "support and exceptions" in page
-
-
-def test_the_forbidden_combination_is_told_by_its_inequality(folder):
-    learn, explain, *_ = (shlex.split(line.partition("#")[0])[1:] for line in commands())
-    assert CliRunner().invoke(main, learn).exit_code == 0
-    shown = CliRunner().invoke(main, explain).stdout
-    assert "so it is forbidden" in shown
-    assert "its terms here:" in shown
-
-
-def test_the_rule_in_the_first_tutorial_is_what_learning_prints(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs/tutorial/ten-minutes.md").read_text()
-    data, shown = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
-    for part in ("train", "dev"):
-        shutil.copy(bundled("chunking", f"{part}.txt"), tmp_path)
-    assert (tmp_path / "train.txt").read_text().startswith(data)
-    (line,) = re.findall(r"^\./tools/lcons (learn .*)$", text, re.M)
-    done = CliRunner().invoke(main, shlex.split(line))
-    assert shown in done.stdout
-    assert "forbids 0 of 60 valid structures" in done.stdout
-    (line,) = re.findall(r"^\./tools/lcons (convert .*)$", text, re.M)
-    assert len(CliRunner().invoke(main, shlex.split(line)).stdout.splitlines()) == 2 + 7

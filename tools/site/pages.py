@@ -1,7 +1,7 @@
-"""Hooks of mkdocs: pages that are not in docs/, lists of pages in the navigation, and links between them.
+"""Hooks of mkdocs: pages that are not in docs/, and links between them.
 
-- Pages and examples of the repository (`BROUGHT`) and one page per public package are added to the site.
-- A folder in the navigation stands for its pages, by title.
+- Pages and examples of the repository (`BROUGHT`) are added to the site; the page of a package ends with its
+  Python reference.
 - Links lead from where a file is in the repository; on the site they lead to the page made of that file. A
   link to a file that is no page, such as a module, becomes its text.
 """
@@ -14,80 +14,50 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli", "lcons-contrib"]
+PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks"]
 # Path in the repository: path on the site.
 BROUGHT = {
     "README.md": "index.md",
     "PAPER.md": "reference/paper.md",
-    "DIFFERENCES.md": "reference/differences.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "SECURITY.md": "security.md",
     **{f"packages/{name}/README.md": f"packages/{name}.md" for name in PACKAGES},
-    **{f"packages/{name}/CHANGELOG.md": f"changes/{name}.md" for name in PACKAGES},
     **{
         str(path.relative_to(ROOT)): f"examples/{path.name}" for path in ROOT.glob("packages/*/examples/*.py")
     },
 }
+# Pages that stand on another page of the site, or in other words there.
+ELSEWHERE = {
+    "DIFFERENCES.md": "reference/paper.md",
+    "packages/lcons-cli/README.md": "reference/commands.md",
+    "packages/lcons-contrib/README.md": "how-to/contrib.md",
+}
 PLAYGROUND = "playground/index.html"
-API = "reference/api"
 NAMES = ROOT / "tests/golden/expected/public_names.txt"
+DIFFERENCES = "\n#" + (ROOT / "DIFFERENCES.md").read_text(encoding="utf-8")
 # Public modules that are no packages.
 MODULES = ["lcons_tasks.stats"]
 FENCED = re.compile(r"(^```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
-def api_pages() -> dict[str, str]:
-    """The page of each public package, by its path on the site."""
-    packages: dict[str, list[str]] = {}
+def references() -> dict[str, str]:
+    """The Python reference of each package, by the path on the site of its page."""
+    packages: dict[str, list[str]] = {name: [] for name in MODULES}
     for name in NAMES.read_text(encoding="utf-8").split():
-        home, _, own = name.rpartition(".")
-        packages.setdefault(home, []).append(own)
-    pages = {f"{API}/{name}.md": f"# {name}\n\n::: {name}\n" for name in MODULES}
-    for home, names in packages.items():
+        home, _, inner = name.rpartition(".")
+        packages.setdefault(home, []).append(inner)
+    texts = {f"packages/{name}.md": "" for name in PACKAGES}
+    for home, names in sorted(packages.items()):
         top = home.partition(".")[0]
         again = [name for name in names if home != top and name in packages[top]]
         members = [name for name in names if name not in again and not name.startswith("__")]
-        lines = [f"# {home}", "", f"::: {home}", "    options:", f"      members: [{', '.join(members)}]", ""]
+        lines = ["", f"## Reference of {home}", "", f"::: {home}"]
+        lines += ["    options:", f"      members: [{', '.join(members)}]", ""] if names else [""]
         if again:
-            links = ", ".join(f"[`{name}`]({top}.md#{top}.{name})" for name in again)
-            lines += [f"Also here, and described in [{top}]({top}.md): {links}.", ""]
-        pages[f"{API}/{home}.md"] = "\n".join(lines)
-    order = [f"{API}/{name.replace('-', '_')}" for name in PACKAGES]
-    places = {
-        path: (order.index(path.removesuffix(".md").partition(".")[0]), path.removesuffix(".md"))
-        for path in pages
-    }
-    return {path: pages[path] for path in sorted(pages, key=places.__getitem__)}
-
-
-def title(text: str) -> str:
-    """The heading of a page."""
-    return text.partition("\n")[0].lstrip("# ")
-
-
-def on_config(config: Any) -> Any:
-    """Puts the pages of a folder where the navigation names the folder."""
-    texts = {
-        path: (ROOT / source).read_text(encoding="utf-8") for source, path in BROUGHT.items()
-    } | api_pages()
-    for path in sorted((ROOT / "docs").rglob("*.md")):
-        texts[str(path.relative_to(ROOT / "docs"))] = path.read_text(encoding="utf-8")
-
-    def expanded(items: list[Any]) -> list[Any]:
-        found: list[Any] = []
-        for item in items:
-            if isinstance(item, dict):
-                [(name, inner)] = item.items()
-                found.append({name: expanded(inner) if isinstance(inner, list) else inner})
-            elif item.endswith("/"):
-                found += [{title(text): path} for path, text in texts.items() if path.startswith(item)]
-            else:
-                found.append(item)
-        return found
-
-    config.nav = expanded(config.nav)
-    return config
+            links = ", ".join(f"[`{name}`](#{top}.{name})" for name in again)
+            lines += [f"Also here: {links}.", ""]
+        page = f"packages/{top.replace('_', '-')}.md"
+        texts = texts | ({page: texts[page] + "\n".join(lines)} if page in texts else {})
+    return texts
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -101,8 +71,6 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, f"assets/{name}", content=own))
     files.remove(files.get_file_from_path(PLAYGROUND))
     files.append(File.generated(config, PLAYGROUND, content=playground()))
-    for path, text in api_pages().items():
-        files.append(File.generated(config, path, content=text))
     return files
 
 
@@ -115,12 +83,10 @@ def playground() -> str:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """The page with links that lead from its place on the site."""
     path = page.file.src_uri
-    if path.startswith(f"{API}/"):
-        return markdown
     sources = {on_site: source for source, on_site in BROUGHT.items()}
-    parts = FENCED.split(markdown)
+    parts = FENCED.split(markdown + (DIFFERENCES if path == "reference/paper.md" else ""))
     parts[::2] = [rewritten(part, sources.get(path, f"docs/{path}"), path) for part in parts[::2]]
-    return "".join(parts)
+    return "".join(parts) + references().get(path, "")
 
 
 def rewritten(text: str, source: str, path: str) -> str:
@@ -136,8 +102,8 @@ def rewritten(text: str, source: str, path: str) -> str:
             return match[0]  # mkdocs then warns of it
         if (ROOT / found / "README.md").is_file():
             found = f"{found}/README.md"
-        if found in BROUGHT:
-            there = BROUGHT[found]
+        if found in BROUGHT | ELSEWHERE:
+            there = (BROUGHT | ELSEWHERE)[found]
         elif found.startswith("docs/") and (ROOT / found).is_file():
             there = found.removeprefix("docs/")
         else:

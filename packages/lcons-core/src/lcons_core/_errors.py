@@ -5,6 +5,9 @@ Each message is one sentence: what was expected, what was found, what to do.
 
 from __future__ import annotations
 
+# Of the build for CPUs, which is enough and does not bring CUDA.
+INSTALL_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+
 
 class LconsError(Exception):
     """The base class of every error that lcons raises on purpose."""

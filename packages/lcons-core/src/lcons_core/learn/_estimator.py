@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._arithmetic import checked_array
-from lcons_core._errors import FitWarning, InvalidInput, MissingExtra, NotFitted
+from lcons_core._errors import INSTALL_TORCH, FitWarning, InvalidInput, MissingExtra, NotFitted
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._types import Bools, Floats
@@ -219,18 +219,17 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
     penalties = None if _is_auto("penalty", learner.penalty) else _numbers("penalty", learner.penalty)
     several = max(map(len, (hidden, rates, decays, penalties or ()))) > 1
     restarts = _restarts(learner.restarts, len(examples))
-    quarter = 4 if learner.restarts == AUTO else 1
     progress = learner.progress
     try:
         from lcons_core.learn import _search
     except ImportError as error:
-        raise MissingExtra(f"learning needs torch ({error}); run: pip install torch.") from error
+        raise MissingExtra(f"learning needs torch ({error}); run: {INSTALL_TORCH}") from error
     search = _search.Search(
         examples,
         _class_weights(learner.class_weight, labels),
         restarts,
         # There are many members in cross-validation, and they are only compared.
-        lambda K: max(restarts(K) // quarter, 1),
+        lambda K: max(restarts(K) // (4 if learner.restarts == AUTO else 1), 1),
         whole("cv", learner.cv, 2) if several or learner.robust else 2,
         whole("epochs", learner.epochs),
         whole("patience", learner.patience),

@@ -3,12 +3,12 @@
 Needs the extra `torch`.
 """
 
-from lcons_core._errors import MissingExtra
+from lcons_core._errors import INSTALL_TORCH, MissingExtra
 
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise MissingExtra(f"lcons_core.torch needs torch ({error}); run: pip install torch.") from error
+    raise MissingExtra(f"lcons_core.torch needs torch ({error}); run: {INSTALL_TORCH}") from error
 
 from lcons_core.torch._label_chain import LabelChain
 from lcons_core.torch._penalty import expected_penalty

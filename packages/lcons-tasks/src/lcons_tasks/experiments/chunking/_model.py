@@ -81,8 +81,8 @@ class BaseModel:
             from lcons_tasks.models._crf_trainer import BilstmSettings
         except ImportError as error:
             raise MissingExtra(
-                f"the BiLSTM-CRF needs torch, but importing it failed ({error}); run: pip install torch, or"
-                " choose the base model `linear`."
+                f"the BiLSTM-CRF needs torch, but importing it failed ({error}); run: pip install torch"
+                " --index-url https://download.pytorch.org/whl/cpu, or choose the base model `linear`."
             ) from error
         return replace(BilstmSettings(columns=columns), **dict(self.settings))
 
