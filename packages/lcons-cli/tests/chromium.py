@@ -1,4 +1,4 @@
-"""A headless Chromium, driven through two pipes with the standard library alone, and its screenshots.
+"""A headless Chromium, driven through two pipes with the standard library alone.
 
 The browser is told what to do in the DevTools protocol: JSON messages that end with a zero byte, on file
 descriptors 3 (to the browser) and 4 (from it).
@@ -11,16 +11,11 @@ import json
 import os
 import select
 import shutil
-import struct
 import subprocess
 import sys
 import time
-import zlib
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -46,8 +41,6 @@ for end, place in zip(sys.argv[1:3], (3, 4)):
     os.dup2(int(end), place)
 os.execvp(sys.argv[3], sys.argv[3:])
 """
-
-Grey = NDArray[np.float64]
 
 
 def find_chromium() -> str | None:
@@ -188,79 +181,3 @@ class Browser:
             self.problems.append(params["entry"]["text"])
         if method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
-
-
-def grey(png: bytes) -> Grey:
-    """The brightness (height, width) of an 8-bit PNG, from 0 to 255."""
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    at, data, head = 8, b"", b""
-    while at < len(png):
-        (length,) = struct.unpack(">I", png[at : at + 4])
-        kind, content = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
-        head = content if kind == b"IHDR" else head
-        data += content if kind == b"IDAT" else b""
-        at += 12 + length
-    width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", head)
-    assert depth == 8
-    assert not interlaced
-    channels = {0: 1, 2: 3, 6: 4}[colour]
-    lines = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, 1 + width * channels)
-    pixels = _unfiltered(lines, channels).reshape(height, width, channels).astype(np.float64)
-    return pixels[:, :, 0] if channels == 1 else pixels[:, :, :3] @ [0.299, 0.587, 0.114]
-
-
-def _unfiltered(lines: NDArray[np.uint8], channels: int) -> NDArray[np.uint8]:
-    """The bytes before PNG's filters, line by line."""
-    out = np.zeros((len(lines), lines.shape[1] - 1), dtype=np.uint8)
-    above = np.zeros(out.shape[1], dtype=np.uint8)
-    for y, line in enumerate(lines):
-        kind, raw = int(line[0]), line[1:]
-        if kind in (0, 2):
-            out[y] = raw + (above if kind == 2 else 0)
-        elif kind == 1:
-            columns = raw.reshape(-1, channels)
-            out[y] = np.cumsum(columns, axis=0, dtype=np.uint8).reshape(-1)
-        else:
-            _unfilter_slowly(kind, raw, above, out[y], channels)
-        above = out[y]
-    return out
-
-
-def _unfilter_slowly(
-    kind: int, raw: NDArray[np.uint8], above: NDArray[np.uint8], out: NDArray[np.uint8], channels: int
-) -> None:
-    """Average and Paeth look at what they have just written."""
-    line, up = raw.tolist(), above.tolist()
-    done = [0] * len(line)
-    for i, value in enumerate(line):
-        left = done[i - channels] if i >= channels else 0
-        corner = up[i - channels] if i >= channels else 0
-        if kind == 3:
-            guess = (left + up[i]) // 2
-        else:
-            p = left + up[i] - corner
-            guess = min((left, up[i], corner), key=lambda one: abs(p - one))
-        done[i] = (value + guess) & 255
-    out[:] = done
-
-
-def shrunk(image: Grey, size: int) -> Grey:
-    """The image in squares of `size` pixels, each as bright as its mean."""
-    height, width = (side - side % size for side in image.shape)
-    squares = image[:height, :width].reshape(height // size, size, width // size, size)
-    return squares.mean((1, 3))
-
-
-def png_of(image: Grey) -> bytes:
-    """A grey PNG."""
-    pixels = np.rint(image).clip(0, 255).astype(np.uint8)
-    height, width = pixels.shape
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        checked = kind + content
-        return struct.pack(">I", len(content)) + checked + struct.pack(">I", zlib.crc32(checked))
-
-    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body

@@ -76,12 +76,7 @@ def er_document(*sets: Constraints, corpus: str = "bundled") -> Document:
         Gain("learned over none, relation F1", "213 sentences", Interval(3.11, -1.25, 7.75)),
     )
     results = Table("Seeded splits, %", ("trained / tested with", *measures), rows, best=True)
-    sentences = Sentences(
-        "split-1-100percent",
-        (),
-        "predictions/split-1-100percent.jsonl",
-        sets[0].files if sets else (),
-    )
+    sentences = Sentences("split-1-100percent", (), "predictions/split-1-100percent.jsonl")
     return Document(
         "Entities and relations",
         "er",
@@ -218,7 +213,7 @@ def chunking_document(corpus: str = "conll2000") -> Document:
         (
             Section("Results", blocks),
             Section("Constraints", (Constraints("first-1%-seed1", (constraint,), file),)),
-            Section("Sentences", (Sentences("bilstm-first-1%-seed1", (), file, (constraint,)),)),
+            Section("Sentences", (Sentences("bilstm-first-1%-seed1", (), file),)),
             provenance(corpus),
         ),
         None if corpus == "conll2000" else "CoNLL-2000",

@@ -91,13 +91,12 @@ def test_the_page_goes_to_stdout_and_headlines_as_json(runs):
     assert done.stdout.startswith("<!DOCTYPE html>")
     make_decoded(runs / "labels.jsonl")
     chunking, own = json.loads(report("runs/chunking", "labels.jsonl", "--json").stdout)["runs"]
-    assert chunking["without constraints"] == {"values": [85.2, 85.3], "paper": 82.11}
-    assert chunking["gain"]["mean"] == 5.4
-    assert chunking["paper's corpus"]
-    assert own["measure"] == "span F1, 3 sequences"
-    assert own["with constraints"] == {"values": [75.0], "paper": None}
-    assert own["said"] == "Constraints changed 2 of 3 sequences and 2 of 8 labels"
-    assert not own["paper's corpus"]
+    assert chunking["headline"]["without"] == {"values": [85.2, 85.3], "paper": 82.11, "digits": 2}
+    assert chunking["headline"]["gain"]["mean"] == 5.4
+    assert chunking["paper_corpus"] is None
+    assert own["headline"]["measure"] == "span F1, 3 sequences"
+    assert own["headline"]["within"]["values"] == [75.0]
+    assert own["compared"] == "Constraints changed 2 of 3 sequences and 2 of 8 labels."
 
 
 def test_hostile_names_do_nothing(runs):

@@ -39,7 +39,7 @@ from lcons_tasks.experiments.entity_relation._constraints import (
     wrong_combinations,
 )
 from lcons_tasks.experiments.entity_relation._corpus import Split, labelled, load_corpus, split, with_noise
-from lcons_tasks.experiments.entity_relation._examples import changed, labels, links
+from lcons_tasks.experiments.entity_relation._examples import changed, links
 from lcons_tasks.experiments.entity_relation._experiment import EXPERIMENT, Options, claims, recovered
 from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures
 from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score
@@ -396,7 +396,7 @@ def test_examples_name_the_combination_that_was_forbidden():
     before = (("Person", "Organization"), {(0, 1): "LiveIn"})
     (shown,) = changed([one], [before], [(one.entities, one.relations)], designed())
     assert shown["rule"] == "forbidden: relation LiveIn, target Organization (relation-target)"
-    assert shown["gold"] == shown["after"] == labels(one.passage, (one.entities, one.relations))
+    assert shown["gold"] == shown["after"] == ["B-Person", "O", "O", "B-Location"]
     assert shown["before"] == ["B-Person", "O", "O", "B-Organization"]
     assert shown["links_before"] == links(one.passage, before) == [(0, 3, "LiveIn")]
     assert "< 0, so it is forbidden" in shown["why"]

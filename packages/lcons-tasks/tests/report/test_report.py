@@ -113,20 +113,20 @@ def test_combinations_that_cannot_occur_are_marked():
 def test_the_matrices_of_entities_and_relations_are_the_designed_ones():
     constraints = designed()
     for name, at in (("source-relation", 0), ("relation-target", 1)):
-        (matrix,), pairs = matrices(constraints[name])
+        (matrix,), _, pairs = matrices(constraints[name])
         assert pairs == 1
         for entity, relation in product(ENTITIES, RELATIONS):
             good = relation == "NoRel" or DESIGNED[relation][at] == entity
             names = (relation, entity) if at else (entity, relation)
             assert matrix.code(*names) is (ALLOWED if good else FORBIDDEN)
-    (matrix,), _ = matrices(constraints["relation-relation"])
+    (matrix,), *_ = matrices(constraints["relation-relation"])
     for pair in product(RELATIONS, RELATIONS):
         assert matrix.code(*pair) is (ALLOWED if "NoRel" in pair else FORBIDDEN)
 
 
 def test_binary_blocks_are_shown_by_what_holds_together():
     block = binary("exists", ["title", "date", "note"])
-    (matrix,), _ = matrices(constraint_of([[2.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [-2.0, 0.0], block))
+    (matrix,), *_ = matrices(constraint_of([[2.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [-2.0, 0.0], block))
     assert matrix.code("title", "date") is FORBIDDEN
     assert matrix.code("note", "note") is FORBIDDEN
     assert matrix.code("title", "title") is DEPENDS
@@ -138,7 +138,7 @@ def test_windows_show_the_pairs_that_forbid_most(tmp_path: Path):
     W = np.zeros((1, feature.space.d))
     W[0, feature.space.column("label 1", "O")] = W[0, feature.space.column("label 2", "I")] = 2.0
     constraint = LearnedConstraint(RectifierNetwork(W, [-2.0]), feature.space)
-    (matrix,), pairs = matrices(constraint, most=1)
+    (matrix,), _, pairs = matrices(constraint, most=1)
     assert (pairs, matrix.down, matrix.across) == (6, "label 1", "label 2")
     assert matrix.code("O", "I") is FORBIDDEN
     assert "Pairs of blocks shown: 1 of 6" in page_of_constraint(tmp_path, constraint)
@@ -148,23 +148,18 @@ def test_of_many_values_those_that_differ_are_shown_and_o_stays():
     names = [f"v{i}" for i in range(69)] + ["O"]
     W = np.zeros((1, 72))
     W[0, [3, 5]] = W[0, 71] = 2.0
-    (matrix,), _ = matrices(constraint_of(W, [-2.0], one_hot("a", names), one_hot("b", "xy")))
+    (matrix,), *_ = matrices(constraint_of(W, [-2.0], one_hot("a", names), one_hot("b", "xy")))
     assert matrix.code("v3", "y") is FORBIDDEN
     view = matrix_view(matrix)
     assert [names for names, _ in view.rows] == [("v3",), ("v5",), ("O",)]
     assert view.columns == (("x",), ("y",))
 
 
-def test_a_large_or_real_domain_has_no_matrix_and_a_long_block_no_coefficients(tmp_path: Path):
+def test_a_large_domain_has_no_matrix(tmp_path: Path):
     large = constraint_of(np.ones((1, 50)), [-24.0], binary("z", [f"z{i}" for i in range(50)]))
     page = page_of_constraint(tmp_path, large)
     assert 'class="matrix"' not in page
     assert "because the domain is large" in page
-    words = [f"w{i}" for i in range(1000)]
-    long = constraint_of(np.ones((1, 1002)), [0.0], one_hot("word", words), one_hot("label", "BI"))
-    page = page_of_constraint(tmp_path, long)
-    assert "There is no table of word, because it has 1,000 values" in page
-    assert re.findall(r'<table class="heat"><caption><div>(.*?)</div>', page) == ["label", "bias"]
 
 
 def test_rows_are_counted_before_and_after_simplification(tmp_path: Path):
@@ -172,7 +167,6 @@ def test_rows_are_counted_before_and_after_simplification(tmp_path: Path):
     two = constraint_of([[0.0, 2.0, 0.0, 2.0], [-1.0, 1.0, -1.0, 0.0]], [-2.0, 0.0], *blocks)
     page = page_of_constraint(tmp_path, two)
     assert "3 inequalities before, 1 after simplification" in page
-    assert f'<td class="f4">{MINUS}2.00</td>' in page
     assert f"{MINUS}2.00 [source Place] {MINUS} 2.00 [relation Kill] + 3.00 ≥ 0" in page
     many = constraint_of(np.zeros((20, 4)), np.zeros(20), *blocks)
     assert "1,048,575 inequalities" in page_of_constraint(tmp_path, many)
@@ -286,14 +280,6 @@ def test_the_rule_behind_a_change_is_the_smallest_forbidden_part_of_a_window():
         assert reason(unexplained, unexplained, {"ngram": constraint}) == (NO_WINDOW, "")
 
 
-def test_the_rule_behind_a_change_of_relations_is_a_forbidden_pair():
-    pair = {"source": "Location", "relation": "Kill", "target": "Person", "reverse": "NoRel"}
-    rule, why = reason([pair], [{**pair, "source": "Person"}], designed())
-    assert rule == "forbidden: source Location, relation Kill (source-relation)"
-    assert why.endswith("so it is forbidden")
-    assert reason([{**pair, "source": "Person"}], [pair], designed())[1] == ""
-
-
 def test_gold_parts_leave_out_sentences_with_unknown_labels(tmp_path: Path):
     path = tmp_path / "base-cell.txt"
     path.write_text("a DT B B B\nb NN I I B\n\nc NN Z B B\nd NN B B B\n\n", encoding="utf-8")
@@ -344,7 +330,7 @@ def test_sections_of_one_name_have_links_of_their_own(tmp_path: Path):
     titles = {"Results of a": (Text("x"),), "Results of b": (Text("y"),), "Size": ()}
     sections = tuple(Section(title, blocks) for title, blocks in titles.items())
     page = report_page([Run("r", tmp_path, Document("T", "t", "", "", None, sections))])
-    assert re.findall(r'<section id="(run-1-.*?)"', page) == ["run-1-section-1", "run-1-section-2"]
+    assert re.findall(r'<section id="(run-1-.*?)"', page) == ["run-1-1", "run-1-2"]
     assert "<h2>Size</h2>" not in page
 
 
@@ -354,7 +340,7 @@ def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path: Path):
     save(designed()["source-relation"], tmp_path / "small.json")
     sets = Constraints("all", ("large.json", "small.json"))
     document = Document("T", "t", "", "", None, (Section("Sets", (sets,)),))
-    quick = to_html(document, tmp_path, Limits(seconds=1.0))
+    quick = to_html(document, tmp_path, Limits(large=0))
     assert quick.count("<summary>In words</summary>") == 1
     assert quick.count("because they take long to compute") == 1
     assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2

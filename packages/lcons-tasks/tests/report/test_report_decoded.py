@@ -82,7 +82,7 @@ def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
     flat = json.dumps(json.loads((tmp_path / "labels.jsonl").read_text()))
     (tmp_path / "flat.json").write_text(flat)
     assert not is_decoded(tmp_path / "flat.json")
-    assert [run.task for run in read_runs([tmp_path / "labels.jsonl", tmp_path / "flat.json"])] == [
+    assert [run.document.task for run in read_runs([tmp_path / "labels.jsonl", tmp_path / "flat.json"])] == [
         "constraint",
         "constraint",
     ]
@@ -153,7 +153,7 @@ def test_violations_that_remain_are_counted(tmp_path):
     lines = decoded("A", "A", status="relaxed", violations=twice), decoded("A", "A")
     rows = rows_of(decoded_document(write(tmp_path / "labels", *lines)))
     assert rows["decoded with status relaxed"] == (1, None)
-    assert rows["iob2"] == (1, 2)
+    assert rows["still breaks iob2"] == (1, 2)
 
 
 def test_spans_go_by_what_labels_are(tmp_path):

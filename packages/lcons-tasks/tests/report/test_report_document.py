@@ -31,7 +31,6 @@ from lcons_tasks.report import (
     to_terminal,
     write_document,
 )
-from lcons_tasks.report._storage import to_json
 from lcons_tasks.stats import Interval
 
 PEOPLE = ("B-Person", "I-Person", "O", "O", "B-Location", "O")
@@ -87,14 +86,14 @@ def test_there_is_no_document_where_there_is_none(tmp_path):
         read_document(tmp_path)
 
 
-def spoilt(path: str, value: object) -> str:
-    data = json.loads(to_json(WHOLE))
+def spoil(file: Path, path: str, value: object) -> None:
+    data = json.loads(file.read_text())
     *parents, last = path.split("/")
     at = data
     for key in parents:
         at = at[int(key) if isinstance(at, list) else key]
     at[int(last) if isinstance(at, list) else last] = value
-    return json.dumps(data)
+    file.write_text(json.dumps(data))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +118,8 @@ def spoilt(path: str, value: object) -> str:
     ],
 )
 def test_a_document_that_is_not_as_it_should_be_is_one_sentence(tmp_path: Path, path: str, value: object):
-    (tmp_path / "document.json").write_text(spoilt(path, value))
+    write_document(tmp_path, WHOLE)
+    spoil(tmp_path / "document.json", path, value)
     with pytest.raises(InvalidInput) as caught:
         read_document(tmp_path)
     assert "\n" not in str(caught.value)
@@ -152,12 +152,23 @@ def test_markdown_has_every_block_and_no_heading_over_nothing():
 def test_words_of_the_data_are_not_markup_of_a_report(word: str):
     changed = Change((word, word), (f"B-{word}", "O"), ("O", "O"), None, word, word)
     linked = Change((word,), ("O",), ("O",), None, word, word, ((0, 0, word),))
-    table = Table(word, (word,), ((word,),))
-    sections = (Section("S", (Sentences(word, (changed, linked)), table)),)
-    text = to_markdown(Document("T", "t", "", "", sections=sections))
+    gain = Interval(1.0, 0.5, 1.5)
+    blocks = (
+        Text(word),
+        Listing((word,)),
+        Table(word, (word,), ((word,),), word),
+        Gains(word, (Gain(word, word, gain),)),
+        Curve(word, word, word, {word: {1.0: 2.0}}),
+        Claims((Claim(word, True, word),)),
+        Facts(word, ((word, word),)),
+        Sentences(word, (changed, linked)),
+    )
+    head = Headline(word, Figure((1.0,)), Figure((2.0,)), gain, word, word, row=word)
+    text = to_markdown(Document(word, word, word, word, head, (Section(word, blocks),), word))
     assert not re.search(r"<[a-z/]|\]\(", text)
     words = "\n".join(line for line in text.splitlines() if line.startswith(("- before", "  after")))
     assert not re.search(r"(?<!\\)[`*_]", words)
+    assert not re.search(r"(?<!\\)[*_]", re.sub(r"\*\*.*?\*\*:|`[^`]*`", "", text))
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -36,7 +36,7 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
     >>> chart.startswith("<svg") and "exact" in chart
     True
     """
-    sizes = sorted({size for points in curve.lines.values() for size in points})
+    sizes = curve.sizes
     values = [value for points in curve.lines.values() for value in points.values()]
     low, high, ticks = _scale(min(values), max(values))
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -59,7 +59,6 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
         column_width=width / COLUMNS,
         ticks=[(tick, y(tick)) for tick in ticks],
         sizes=_apart([(size, x(size)) for size in sizes]),
-        said=_described(curve),
         width=WIDTH,
         height=HEIGHT + LINE * math.ceil(len(curve.lines) / COLUMNS),
         bottom=HEIGHT,
@@ -86,11 +85,3 @@ def _apart(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         if not kept or kept[-1][1] - x >= APART:
             kept.append((size, x))
     return kept[::-1]
-
-
-def _described(curve: Curve) -> str:
-    said = [
-        f"{name}: " + ", ".join(f"{size:g} {curve.across} {value:.1f}" for size, value in sorted(own.items()))
-        for name, own in curve.lines.items()
-    ]
-    return "; ".join(said)

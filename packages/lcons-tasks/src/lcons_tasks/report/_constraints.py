@@ -1,35 +1,28 @@
-"""The constraints of a run on the page: rules in words, matrix, heat map and inequalities of each.
-
-The number of shown constraints is limited, because explaining them is most of the work for a page.
-"""
+"""The constraints of a run on the page: rules in words, matrix and inequalities of each."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lcons_core import LearnedConstraint, load
 from lcons_core._types import Ints
-from lcons_core.reason._search import ENUMERATION_LIMIT
 from lcons_tasks.report._document import Constraints
 from lcons_tasks.report._predictions import gold_parts, read_predictions
 from lcons_tasks.report._run import Run
 
-# Measured seconds to explain a constraint: with a domain too large to enumerate, with many points, with few.
-LARGE, MANY_POINTS, SMALL = 2.5, 1.5, 0.1
+# From this number of points on, a constraint takes seconds to explain.
 MANY = 2000
 
 
 @dataclass(frozen=True)
 class Limits:
     """Limits of what a page shows per run: `sets` of constraints and as many files of predictions,
-    `sentences` per file, and the estimated `seconds` to explain its constraints."""
+    `sentences` per file, and how many constraints on large domains it explains, which takes seconds each."""
 
     sets: int = 2
     sentences: int = 200
-    seconds: float = math.inf
+    large: int | None = None
 
 
 @dataclass(frozen=True)
@@ -46,13 +39,6 @@ class ConstraintItem:
     whole: bool
 
     @property
-    def described(self) -> str:
-        """One line on the size of the constraint."""
-        network, space, feature = self.constraint.network, self.constraint.space, self.constraint.feature
-        kind = "" if feature is None else f"{self.constraint.scope} {feature.kind}, "
-        return f"{self.set_name}; {kind}K = {network.K}, {space.d:,} columns, {space.extent}"
-
-    @property
     def rejected(self) -> int:
         """The number of parts of the gold labels that the constraint rejects."""
         return (
@@ -60,14 +46,6 @@ class ConstraintItem:
             if self.gold is None
             else int((~self.constraint.verdicts(self.constraint.space, self.gold)).sum())
         )
-
-    @property
-    def rejects(self) -> str:
-        """A sentence on the gold labels that the constraint rejects; empty without gold labels."""
-        if self.gold is None or not len(self.gold):
-            return ""
-        share = 100 * self.rejected / len(self.gold)
-        return f"Rejects {self.rejected:,} of {len(self.gold):,} parts of the gold labels ({share:.1f}%)."
 
 
 @dataclass(frozen=True)
@@ -81,37 +59,18 @@ class ConstraintsView:
 
 def constraints_view(run: Run, blocks: Sequence[Constraints], limits: Limits) -> ConstraintsView | None:
     """The constraints of blocks; None if there are none."""
-    known = {run.folder / file: load(run.folder / file) for block in blocks for file in block.files}
-    whole = _explained(known, limits.seconds)
+    files = {run.folder / file: load(run.folder / file) for block in blocks for file in block.files}
+    large = sorted((p for p in files if files[p].space.size >= MANY), key=lambda p: files[p].space.size)
+    skipped = [] if limits.large is None else large[limits.large :]
     items = []
     for number, block in enumerate(blocks):
         gold = run.folder / block.predictions if block.predictions else next(iter(run.gold), None)
         answers = (gold and read_predictions(gold)) or []
         for path in (run.folder / file for file in block.files):
-            parts = gold_parts(known[path], answers)
-            file = gold.name if gold else ""
-            items.append(
-                ConstraintItem(path.stem, number, block.name, known[path], parts, file, path in whole)
-            )
+            parts, source = gold_parts(files[path], answers), gold.name if gold else ""
+            whole = path not in skipped
+            items.append(ConstraintItem(path.stem, number, block.name, files[path], parts, source, whole))
     sets = run.blocks(Constraints)
     note = f"This page shows {len(blocks)} of {len(sets)} sets of constraints."
     names = tuple(block.name for block in blocks)
-    notes = (note,) if len(blocks) < len(sets) else ()
-    return ConstraintsView(names, tuple(items), notes) if items else None
-
-
-def _explained(constraints: dict[Path, LearnedConstraint], most: float) -> set[Path]:
-    """The constraint files that a page explains: the quickest first, until the time is used up."""
-    explained: set[Path] = set()
-    left = most
-    for path in sorted(constraints, key=lambda path: seconds_of(constraints[path])):
-        left -= seconds_of(constraints[path])
-        if left >= 0:
-            explained.add(path)
-    return explained
-
-
-def seconds_of(constraint: LearnedConstraint) -> float:
-    """The estimated seconds to explain a constraint."""
-    size = constraint.space.size if constraint.space.integral else math.inf
-    return LARGE if size > ENUMERATION_LIMIT else MANY_POINTS if size >= MANY else SMALL
+    return ConstraintsView(names, tuple(items), (note,) * (len(blocks) < len(sets))) if items else None

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from operator import ne
 from pathlib import Path
 from typing import Annotated, Any
@@ -75,8 +75,7 @@ class Decoded(BaseModel):
     def sides(self) -> tuple[Strings, Strings]:
         """The labels without constraints and with them; `_` if there is no answer."""
         known = (self.labels, self.without, self.words, self.gold, *self.columns.values())
-        size = next((len(column) for column in known if column is not None), 0)
-        nothing = (NO_LABEL,) * size
+        nothing = (NO_LABEL,) * next((len(column) for column in known if column is not None), 0)
         return (
             nothing if self.without is None else self.without,
             nothing if self.labels is None else self.labels,
@@ -90,9 +89,8 @@ class Decoded(BaseModel):
     @model_validator(mode="after")
     def _has_one_length(self) -> Decoded:
         columns = (*self.sides, self.words, self.gold, *self.columns.values())
-        lengths = {len(column) for column in columns if column is not None}
-        if len(lengths) > 1:
-            raise ValueError(f"columns need one length, got {sorted(lengths)}")
+        if len({len(column) for column in columns if column is not None}) > 1:
+            raise ValueError("columns need one length")
         return self
 
 
@@ -109,98 +107,82 @@ def is_decoded(path: Path) -> bool:
 
 def read_decoded(path: Path) -> Iterator[Decoded]:
     """The sequences of a file, in order; raises `InvalidInput` if a line is malformed."""
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        raise InvalidInput(f"labels have at most {MAX_BYTES:,} bytes: got {size:,} in {str(path)!r}.")
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            if content.strip():
-                try:
-                    yield Decoded.model_validate_json(content)
-                except ValidationError as error:
-                    where = f"line {number} of {str(path)!r}"
-                    raise InvalidInput(
-                        f"{where} is not from `lcons decode --json`: {first_error(error)}"
-                    ) from None
+    if path.stat().st_size > MAX_BYTES:
+        raise InvalidInput(f"a file of labels has at most {MAX_BYTES:,} bytes: got more in {str(path)!r}.")
+    lines = path.read_bytes().removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    for number, content in enumerate(lines, 1):
+        if content.strip():
+            try:
+                yield Decoded.model_validate_json(content)
+            except ValidationError as error:
+                where = f"line {number} of {str(path)!r}"
+                raise InvalidInput(
+                    f"{where} is not from `lcons decode --json`: {first_error(error)}"
+                ) from None
 
 
 def decoded_document(path: Path) -> Document:
     """The document of a file: counts of changes and, with gold labels, figures with their gains."""
     sequences = list(read_decoded(path))
     with_gold = [one for one in sequences if one.gold]
-    headline, figures = _against_gold(with_gold) if with_gold else (None, ())
+    headline, figures = _against_gold(with_gold) if with_gold else (None, [])
     changed = [sum(map(ne, *one.sides)) for one in sequences]
-    counts = {
-        "all": (len(sequences), sum(len(one.sides[1]) for one in sequences)),
-        "changed by constraints": (sum(map(bool, changed)), sum(changed)),
-    }
-    (every, labels), (altered, places) = counts.values()
-    return Document(
-        "Decoded sequences",
-        DECODE,
-        "",
-        f"Constraints changed {altered:,} of {every:,} sequences and {places:,} of {labels:,} labels.",
-        headline,
-        (
-            Section("Results", (*figures, *_counted(sequences, with_gold, counts))),
-            Section("Sentences before and after", (Sentences(path.stem, file=path.name),)),
-        ),
-    )
-
-
-def _against_gold(sequences: Sequence[Decoded]) -> tuple[Headline, tuple[Block, ...]]:
-    """The headline, the figures and the gains of sequences with gold labels."""
-    tally = LabelTally()
-    for one in sequences:
-        tally.add(one.gold or (), *one.sides)
-    gains, where = tally.gains(), f"{len(sequences):,} sequences"
-    main = gains[0]
-    table = Table(
-        f"Compared with gold: {tally.labels:,} labels of {where} with gold labels, in percent",
-        ("labels", *(gain.measure for gain in gains)),
-        (
-            ("without constraints", *(Figure((gain.before,)) for gain in gains)),
-            ("with constraints", *(Figure((gain.after,)) for gain in gains)),
-        ),
-        best=True,
-    )
-    intervals = tuple(
-        Gain(f"with over without constraints, {gain.measure}", where, gain.interval)
-        for gain in gains
-        if gain.interval
-    )
-    headline = Headline(
-        f"{main.measure}, {where}",
-        Figure((main.before,)),
-        Figure((main.after,)),
-        main.interval,
-        within_is="with the given constraints",
-    )
-    return headline, (table, Gains("Gains in points, with 95% intervals", intervals)) if intervals else (
-        table,
-    )
-
-
-def _counted(
-    sequences: Sequence[Decoded], with_gold: Sequence[Decoded], counts: Mapping[str, tuple[int, int]]
-) -> Iterator[Table]:
-    """Tables of changes, and of violations that remain."""
+    rows: list[tuple[TableCell, ...]] = [
+        ("all", len(sequences), sum(len(one.sides[1]) for one in sequences)),
+        ("changed by constraints", sum(map(bool, changed)), sum(changed)),
+    ]
     became = Counter(
         "right" if after == gold else "wrong" if before == gold else "neither"
         for one in with_gold
         for before, after, gold in zip(*one.sides, one.gold or (), strict=True)
         if before != after
     )
-    rows: list[tuple[TableCell, ...]] = [(what, *pair) for what, pair in counts.items()]
     rows += [(f"changed {words}", None, became[key]) for key, words in OUTCOMES.items() if with_gold]
     statuses = Counter(one.status for one in sequences)
     rows += [(f"decoded with status {status}", number, None) for status, number in statuses.items()]
-    yield Table("Changes by constraints", ("count of", "sequences", "labels"), tuple(rows))
-    broken = [Counter(one.broken) for one in sequences]
-    names = dict.fromkeys(name for one in broken for name in one)
-    if names:
-        body = tuple(
-            (name, sum(name in one for one in broken), sum(one[name] for one in broken)) for name in names
+    sides = [Counter(set(one.broken)) for one in sequences], [Counter(one.broken) for one in sequences]
+    broken, places = (sum(counts, Counter[str]()) for counts in sides)
+    rows += [(f"still breaks {name}", broken[name], places[name]) for name in places]
+    counts = Table("Changes by constraints", ("count of", "sequences", "labels"), tuple(rows))
+    (_, every, labels), (_, altered, moved), *_ = rows
+    return Document(
+        "Decoded sequences",
+        DECODE,
+        "",
+        f"Constraints changed {altered:,} of {every:,} sequences and {moved:,} of {labels:,} labels.",
+        headline,
+        (
+            Section("Results", (*figures, counts)),
+            Section("Sentences before and after", (Sentences(path.stem, file=path.name),)),
+        ),
+    )
+
+
+def _against_gold(sequences: Sequence[Decoded]) -> tuple[Headline, list[Block]]:
+    """The headline, the figures and the gains of sequences with gold labels."""
+    tally = LabelTally()
+    for one in sequences:
+        tally.add(one.gold or (), *one.sides)
+    gains, where = tally.gains(), f"{len(sequences):,} sequences"
+    main = gains[0]
+    figures: list[Block] = [
+        Table(
+            f"Compared with gold: {tally.labels:,} labels of {where} with gold labels, in percent",
+            ("labels", *(gain.measure for gain in gains)),
+            (
+                ("without constraints", *(Figure((gain.before,)) for gain in gains)),
+                ("with constraints", *(Figure((gain.after,)) for gain in gains)),
+            ),
+            best=True,
         )
-        yield Table("Remaining violations", ("constraint", "sequences", "places"), body)
+    ]
+    intervals = [
+        Gain(f"with over without constraints, {gain.measure}", where, gain.interval)
+        for gain in gains
+        if gain.interval
+    ]
+    if intervals:
+        figures.append(Gains("Gains in points, with 95% intervals", tuple(intervals)))
+    sides = Figure((main.before,)), Figure((main.after,))
+    title = f"{main.measure}, {where}"
+    return Headline(title, *sides, main.interval, within_is="with the given constraints"), figures

@@ -11,7 +11,7 @@ Paths of files are relative to the folder of the document and stay inside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import mean
@@ -75,12 +75,8 @@ class Table:
     best: bool = False
 
     def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise InvalidInput(
-                    f"table {self.caption!r:.60} needs one cell per column: got {len(row)} cells for"
-                    f" {len(self.columns)} columns."
-                )
+        if {len(row) for row in self.rows} - {len(self.columns)}:
+            raise InvalidInput(f"table {self.caption!r:.60} needs one cell per column in each row.")
 
 
 @dataclass(frozen=True)
@@ -112,12 +108,19 @@ class Curve:
     lines: Mapping[str, Mapping[float, float]]
 
     def __post_init__(self) -> None:
-        sizes = [size for points in self.lines.values() for size in points]
-        if not sizes or min(sizes) <= 0:
-            raise InvalidInput(
-                f"curve {self.caption!r:.60} needs at least one point and only sizes above 0: got"
-                f" {len(sizes)} points{f', the least size {min(sizes):g}' if sizes else ''}."
-            )
+        if not self.sizes or self.sizes[0] <= 0:
+            raise InvalidInput(f"curve {self.caption!r:.60} needs at least one point and only sizes above 0.")
+
+    @property
+    def sizes(self) -> list[float]:
+        """The sizes of all lines, ascending."""
+        return sorted({size for points in self.lines.values() for size in points})
+
+    @property
+    def table(self) -> Table:
+        """The figures: one row per line, one column per size."""
+        rows = [(name, *map(points.get, self.sizes)) for name, points in self.lines.items()]
+        return Table(self.caption, (self.across, *map("{:,g}".format, self.sizes)), tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,9 @@ class Constraints:
         check_inside(*self.files, self.predictions)
 
 
+Link: TypeAlias = tuple[int, int, str]
+
+
 @dataclass(frozen=True)
 class Change:
     """One sentence that constraints changed, and the rule behind the change, in words and as a sum.
@@ -174,41 +180,31 @@ class Change:
     gold: tuple[str, ...] | None = None
     rule: str = ""
     why: str = ""
-    links_before: tuple[tuple[int, int, str], ...] = ()
-    links_after: tuple[tuple[int, int, str], ...] = ()
-    links_gold: tuple[tuple[int, int, str], ...] | None = None
+    links_before: tuple[Link, ...] = ()
+    links_after: tuple[Link, ...] = ()
+    links_gold: tuple[Link, ...] | None = None
 
     def __post_init__(self) -> None:
-        for labels in (self.before, self.after, self.gold):
-            if labels is not None and len(labels) != len(self.words):
-                raise InvalidInput(
-                    f"a changed sentence needs one label per word: got {len(labels)} labels for"
-                    f" {len(self.words)} words."
-                )
-        for i, j, _ in (*self.links_before, *self.links_after, *(self.links_gold or ())):
-            if not (0 <= i < len(self.words) and 0 <= j < len(self.words)):
-                raise InvalidInput(
-                    f"a link needs the indices of two of the {len(self.words)} words of its sentence: got {i}"
-                    f" and {j}."
-                )
+        size, sides = len(self.words), (self.before, self.after, self.gold)
+        links = (*self.links_before, *self.links_after, *(self.links_gold or ()))
+        if any(side is not None and len(side) != size for side in sides):
+            raise InvalidInput(f"a changed sentence of {size} words needs one label per word on each side.")
+        if not all(0 <= i < size and 0 <= j < size for i, j, _ in links):
+            raise InvalidInput(f"a link needs the indices of two of the {size} words of its sentence.")
 
 
 @dataclass(frozen=True)
 class Sentences:
     """Sentences that changed: `changes` are some of them, with the rule behind the change; `file` contains
-    all predictions.
-
-    `constraints` are the files of constraints that the answers obey; they explain the other changes.
-    """
+    all predictions."""
 
     kind: Literal["Sentences"] = field(default="Sentences", kw_only=True)
     name: str
     changes: tuple[Change, ...] = ()
     file: str | None = None
-    constraints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_inside(self.file, *self.constraints)
+        check_inside(self.file)
 
 
 Block: TypeAlias = Text | Listing | Table | Gains | Curve | Claims | Facts | Constraints | Sentences
@@ -251,44 +247,16 @@ class Headline:
 
     @property
     def verdict(self) -> Direction | None:
-        """The verdict of the gain."""
-        return direction(self.gain)
+        """The verdict of the gain; None without an interval, because means alone do not show it."""
+        return _direction(self.gain)
 
     @property
     def baseline_verdict(self) -> Direction | None:
         """The verdict of the gain over the baseline."""
-        return direction(self.gain_over_baseline)
-
-    @property
-    def sentence(self) -> str:
-        """The verdicts on both gains in one sentence; empty without a baseline and a row.
-
-        >>> two = Figure((76.6,)), Figure((91.5,)), Interval(14.9, 12.0, 17.0)
-        >>> over = Interval(-0.8, -1.4, -0.2)
-        >>> Headline("F1", *two, baseline=Figure((92.3,)), gain_over_baseline=over).sentence
-        'With learned constraints: better than without constraints, but worse than the look-up table.'
-        """
-        if self.baseline is None and not self.row:
-            return ""
-        subject = self.within_is[:1].upper() + self.within_is[1:]
-        row = f" (row {self.row})" if self.row else ""
-        verdicts = {self.without_is: self.verdict, f"the {self.baseline_is}": self.baseline_verdict}
-        stated = [
-            (verdict, f"{_COMPARED[verdict]} {other}") for other, verdict in verdicts.items() if verdict
-        ]
-        joint = ", and " if len({verdict for verdict, _ in stated}) == 1 else ", but "
-        return f"{subject}{row}{': ' * bool(stated)}{joint.join(text for _, text in stated)}."
+        return _direction(self.gain_over_baseline)
 
 
-_COMPARED = {
-    Direction.BETTER: "better than",
-    Direction.WORSE: "worse than",
-    Direction.EVEN: "not clearly different from",
-}
-
-
-def direction(gain: Interval | None) -> Direction | None:
-    """The verdict of an interval; None without an interval, because means alone do not show it."""
+def _direction(gain: Interval | None) -> Direction | None:
     if gain is None:
         return None
     if gain.low > 0:
@@ -319,14 +287,20 @@ class Document:
     next_command: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """The blocks of all sections, in order."""
+        return (block for section in self.sections for block in section.blocks)
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims of all blocks, in order."""
+        return [claim for block in self.blocks if isinstance(block, Claims) for claim in block.claims]
+
 
 def check_inside(*files: str | None) -> None:
     """Raises `InvalidInput` if a file would be outside the folder of its document."""
-    for file in files:
-        if file is None:
-            continue
+    for file in (file for file in files if file is not None):
         parts = file.replace("\\", "/").split("/")
-        if not file or "\0" in file or ".." in parts or parts[0] == "" or parts[0].endswith(":"):
-            raise InvalidInput(
-                f"a document needs files inside its own folder: got {file!r:.80}, which is outside it."
-            )
+        if "\0" in file or ".." in parts or parts[0] == "" or parts[0].endswith(":"):
+            raise InvalidInput(f"a document needs files inside its own folder: got {file!r:.80}.")

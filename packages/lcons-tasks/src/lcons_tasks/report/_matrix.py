@@ -22,7 +22,7 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations
@@ -30,20 +30,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import FeatureSpace, LearnedConstraint
-from lcons_core._blocks import Block, Kind
+from lcons_core import LearnedConstraint
+from lcons_core._blocks import Kind
 from lcons_core._schemes import OUTSIDE
 from lcons_core._types import Floats
 
-MOST_POINTS = 2**21
-MOST_AXES = 30
-MOST_MATRICES = 4
-MOST_VALUES = 48
-MOST_ONE_HOT = 10
+MOST_POINTS, MOST_AXES = 2**21, 30
+MOST_MATRICES, MOST_VALUES, MOST_ONE_HOT = 4, 48, 10
 # A shorter axis shows all its values.
 SHORT = 12
-# At most this many names are listed.
-LISTED = 3
 
 Codes = NDArray[np.int8]
 
@@ -57,12 +52,8 @@ class Combination(IntEnum):
     IMPOSSIBLE = 3
 
 
-SIGNS = {
-    Combination.ALLOWED: ("y", "\N{CHECK MARK}"),
-    Combination.FORBIDDEN: ("x", "\N{MULTIPLICATION SIGN}"),
-    Combination.DEPENDS: ("d", ""),
-    Combination.IMPOSSIBLE: ("i", ""),
-}
+# The CSS class and the sign of each verdict.
+SIGNS = (("y", "\N{CHECK MARK}"), ("x", "\N{MULTIPLICATION SIGN}"), ("d", ""), ("i", ""))
 
 
 class Verdicts:
@@ -104,57 +95,45 @@ class Matrix:
         """The verdict on two values, by name."""
         return Combination(int(self.codes[self.rows.index(row), self.columns.index(column)]))
 
-    @property
-    def forbids(self) -> float:
-        """The share of cells that are forbidden."""
-        return float((self.codes == Combination.FORBIDDEN).mean())
-
-    @property
-    def spread(self) -> float:
-        """The largest minus the smallest share of accepted completions."""
-        return float(np.ptp(self.shares))
-
     def count(self, verdict: Combination) -> int:
         """The number of cells with this verdict."""
         return int((self.codes == verdict).sum())
 
 
-def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[list[Matrix], int]:
-    """The matrices to show, and the number of all pairs of one-hot blocks.
+def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[list[Matrix], int, int]:
+    """The matrices to show, the number of pairs of one-hot blocks among them, and that of all such pairs.
 
     >>> from lcons_core import RectifierNetwork
     >>> from lcons_core._space import FeatureSpace, one_hot
     >>> space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["No", "Kill"])])
-    >>> (matrix,), _ = matrices(LearnedConstraint(RectifierNetwork([[0.0, 2, 0, 2]], [-2.0]), space))
+    >>> (matrix,), *_ = matrices(LearnedConstraint(RectifierNetwork([[0.0, 2, 0, 2]], [-2.0]), space))
     >>> matrix.code("Place", "Kill").name, matrix.count(Combination.ALLOWED)
     ('FORBIDDEN', 3)
     """
-    space = constraint.space
-    verdicts = Verdicts(constraint)
+    space, verdicts = constraint.space, Verdicts(constraint)
     hot = [i for i, axis in enumerate(space.axes) if space.block(axis.block).kind is Kind.ONE_HOT]
-    hot = hot[-MOST_ONE_HOT:]
-    pairs = [_pair(space, verdicts, i, j) for i, j in combinations(hot, 2)]
-    if not pairs and len(hot) == 1:
-        pairs = [_single(space, verdicts, hot)]
+    pairs = []
+    for i, j in combinations(hot[-MOST_ONE_HOT:], 2):
+        a, b = space.axes[i], space.axes[j]
+        pairs.append(Matrix(a.name, b.name, a.values, b.values, *verdicts.of(i, j)))
     # If no pair forbids anything by itself, the pair whose shares differ most is shown.
-    best = sorted(range(len(pairs)), key=lambda k: (-pairs[k].forbids, -pairs[k].spread, -k))
-    telling = [k for k in best[:most] if pairs[k].forbids] or best[:1]
-    shown = [pairs[k] for k in sorted(telling)]
+    forbids = [one.count(Combination.FORBIDDEN) / one.codes.size for one in pairs]
+    best = sorted(range(len(pairs)), key=lambda k: (-forbids[k], -float(np.ptp(pairs[k].shares)), -k))
+    telling = sorted([k for k in best[:most] if forbids[k]] or best[:1])
+    shown = [pairs[k] for k in telling]
     for block in space.blocks:
         axes = [i for i, axis in enumerate(space.axes) if axis.block == block.name]
         if block.kind is Kind.BINARY:
-            shown.append(_together(verdicts, axes, block))
-        if block.whole:
-            shown.append(_single(space, verdicts, axes, block))
-    return shown, len(pairs)
+            shown.append(_together(verdicts, axes, block.name, block.values))
+        if block.whole or hot == axes:
+            codes, shares = zip(*(verdicts.of(i) for i in axes), strict=True)
+            names = tuple(space.axes[i].name for i in axes) if hot == axes else block.values
+            values, across = space.axes[axes[0]].values, "value" if hot == axes else "count"
+            shown.append(Matrix("", across, names, values, np.stack(codes), np.stack(shares)))
+    return shown, len(telling), len(pairs)
 
 
-def _pair(space: FeatureSpace, verdicts: Verdicts, i: int, j: int) -> Matrix:
-    a, b = space.axes[i], space.axes[j]
-    return Matrix(a.name, b.name, a.values, b.values, *verdicts.of(i, j))
-
-
-def _together(verdicts: Verdicts, axes: Sequence[int], block: Block) -> Matrix:
+def _together(verdicts: Verdicts, axes: Sequence[int], name: str, values: tuple[str, ...]) -> Matrix:
     """The matrix of two names of a binary block that both hold; on the diagonal, of one name."""
     codes = np.zeros((len(axes), len(axes)), dtype=np.int8)
     shares = np.zeros(codes.shape)
@@ -164,128 +143,93 @@ def _together(verdicts: Verdicts, axes: Sequence[int], block: Block) -> Matrix:
             # The last cell is where all names hold.
             codes[a, b] = codes[b, a] = pair_codes.flat[-1]
             shares[a, b] = shares[b, a] = pair_shares.flat[-1]
-    return Matrix(block.name, block.name, block.values, block.values, codes, shares)
+    return Matrix(name, name, values, values, codes, shares)
 
 
-def _single(
-    space: FeatureSpace, verdicts: Verdicts, axes: Sequence[int], block: Block | None = None
-) -> Matrix:
-    """The matrix with one row per axis and one column per value: the verdict on each value by itself."""
-    names = tuple(space.axes[i].name for i in axes) if block is None else block.values
-    across = "value" if block is None else "count"
-    codes, shares = zip(*(verdicts.of(i) for i in axes), strict=True)
-    return Matrix("", across, names, space.axes[axes[0]].values, np.stack(codes), np.stack(shares))
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class MatrixView:
     """A matrix on the page: (CSS class, sign) of each cell; without rows if one sentence is enough.
 
-    Values with the same verdicts share a row or a column.
+    Values with the same verdicts share a row or a column; `always` are names that are always forbidden, and
+    `others` is the number of other values that are left out.
     """
 
-    name: str
-    said: str
-    columns: tuple[tuple[str, ...], ...] = ()
-    rows: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = ()
+    matrix: Matrix
+    always: tuple[tuple[str, Names], ...] = ()
+    others: int = 0
+    columns: tuple[Names, ...] = ()
+    rows: tuple[tuple[Names, tuple[tuple[str, str], ...]], ...] = ()
 
 
 def matrix_views(constraint: LearnedConstraint) -> tuple[list[MatrixView], str]:
     """All matrices of a constraint, and a note on pairs that are left out."""
-    for block in constraint.space.blocks:
-        if block.kind is Kind.REAL:
-            return [], f"There is no matrix of combinations, because the block {block.name} is real."
     space = constraint.space
+    if any(block.kind is Kind.REAL for block in space.blocks):
+        return [], "There is no matrix of combinations of real values."
     if space.size > MOST_POINTS or len(space.axes) > MOST_AXES:
         return [], f"There is no matrix of combinations, because the domain is large: {space.extent}."
-    found, pairs = matrices(constraint)
-    hot = sum(constraint.space.block(one.down).kind is Kind.ONE_HOT for one in found if one.down)
+    shown, hot, pairs = matrices(constraint)
     note = f"Pairs of blocks shown: {hot} of {pairs}, which forbid the most combinations by themselves."
-    return [matrix_view(one) for one in found], note if hot < pairs else ""
+    return [matrix_view(one) for one in shown], note if hot < pairs else ""
 
 
 def matrix_view(matrix: Matrix) -> MatrixView:
     """The rows and columns of a matrix to show; only a sentence if there are none."""
-    name = f"{matrix.down} \N{MULTIPLICATION SIGN} {matrix.across}" if matrix.down else matrix.across
-    forbidden, allowed = (matrix.count(one) for one in (Combination.FORBIDDEN, Combination.ALLOWED))
-    counts = f"{forbidden:,} forbidden and {allowed:,} allowed"
-    said = f"Of {matrix.codes.size:,} combinations, {counts}; every combination was checked."
-    if len(np.unique(matrix.codes)) == 1 and (forbidden or allowed):
-        return MatrixView(name, said)
-    rows, columns = (_telling(matrix, axis) for axis in (0, 1))
-    if not len(rows) or not len(columns):
-        return MatrixView(name, " ".join([said, *_left_out(matrix, rows, columns)]))
-    signs = [[_sign(matrix, int(r), int(c)) for c in columns] for r in rows]
-    across = _alike([matrix.columns[c] for c in columns], list(zip(*signs, strict=True)))
-    kept = [members[0] for members in across]
-    down = _alike([matrix.rows[r] for r in rows], [tuple(own[c] for c in kept) for own in signs])
+    if matrix.codes.size in map(matrix.count, (Combination.FORBIDDEN, Combination.ALLOWED)):
+        return MatrixView(matrix)
+    rows, columns = _telling(matrix.codes, matrix.rows), _telling(matrix.codes.T, matrix.columns)
+    always = []
+    others = len(matrix.rows) + len(matrix.columns) - len(rows) - len(columns)
+    for what, names, codes, kept in (
+        (matrix.down, matrix.rows, matrix.codes, rows),
+        (matrix.across, matrix.columns, matrix.codes.T, columns),
+    ):
+        never = np.isin(codes, (Combination.FORBIDDEN, Combination.IMPOSSIBLE)).all(1)
+        never &= (codes == Combination.FORBIDDEN).any(1)
+        if hidden := tuple(names[i] for i in np.flatnonzero(never) if i not in kept):
+            always.append((what, hidden))
+            others -= len(hidden)
+    signs = [[_sign(matrix, r, c) for c in columns] for r in rows]
+    across = list(_alike([matrix.columns[c] for c in columns], list(zip(*signs, strict=True))))
+    firsts = [members[0] for members in across]
+    down = _alike([matrix.rows[r] for r in rows], [tuple(own[c] for c in firsts) for own in signs])
     return MatrixView(
-        name,
-        " ".join([said, *_left_out(matrix, rows, columns)]),
+        matrix,
+        tuple(always),
+        others,
         tuple(tuple(matrix.columns[columns[c]] for c in members) for members in across),
         tuple(
-            (tuple(matrix.rows[rows[r]] for r in members), tuple(signs[members[0]][c] for c in kept))
+            (tuple(matrix.rows[rows[r]] for r in members), tuple(signs[members[0]][c] for c in firsts))
             for members in down
+            if firsts
         ),
     )
 
 
-def _telling(matrix: Matrix, axis: int) -> NDArray[np.intp]:
+def _telling(codes: Codes, names: Names) -> list[int]:
     """The indices of the values of an axis to show; of a long axis, O and those values with some forbidden
     combinations and some others."""
-    names = (matrix.rows, matrix.columns)[axis]
     if len(names) <= SHORT:
-        return np.arange(len(names))
-    codes = matrix.codes if axis == 0 else matrix.codes.T
+        return list(range(len(names)))
     forbidden = (codes == Combination.FORBIDDEN).sum(1)
     telling = (forbidden > 0) & (forbidden < (codes != Combination.IMPOSSIBLE).sum(1))
-    kept = np.argsort(-forbidden * telling, kind="stable")[: min(MOST_VALUES, telling.sum())]
-    outside = [names.index(OUTSIDE)] if len(kept) and OUTSIDE in names else []
-    return np.unique(np.array([*kept, *outside], dtype=np.intp))
+    most = np.argsort(-forbidden * telling, kind="stable")[: min(MOST_VALUES, telling.sum())].tolist()
+    return sorted({*most, *([names.index(OUTSIDE)] if most and OUTSIDE in names else [])})
 
 
-def _left_out(matrix: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[str]:
-    """Sentences on values that are not shown; they name those that are always forbidden."""
-    said = []
-    others = 0
-    for axis, (names, kept) in enumerate(((matrix.rows, rows), (matrix.columns, columns))):
-        codes = matrix.codes if axis == 0 else matrix.codes.T
-        never = np.isin(codes, (Combination.FORBIDDEN, Combination.IMPOSSIBLE)).all(1)
-        never &= (codes == Combination.FORBIDDEN).any(1)
-        hidden = [i for i in range(len(names)) if i not in set(kept.tolist())]
-        always = [names[i] for i in hidden if never[i]]
-        others += len(hidden) - len(always)
-        if always:
-            what = (matrix.down, matrix.across)[axis]
-            said.append(f"Always forbidden: {f'{what} ' if what else ''}{listed(always, 12)}.")
-    if others:
-        said.append(f"Left out are {others:,} values with fewer or no forbidden combinations.")
-    return said
-
-
-def _alike(names: Sequence[str], signs: Sequence[tuple[tuple[str, str], ...]]) -> list[list[int]]:
+def _alike(names: Sequence[str], signs: Sequence[tuple[tuple[str, str], ...]]) -> Iterator[list[int]]:
     """Groups of values with the same verdicts, in order; O is a group by itself."""
-    found: dict[object, list[int]] = {}
-    many = len(names) > SHORT
+    groups: dict[object, list[int]] = {}
     for i, (name, own) in enumerate(zip(names, signs, strict=True)):
-        found.setdefault(own if many and name != OUTSIDE else i, []).append(i)
-    return list(found.values())
-
-
-def listed(names: Sequence[str], most: int = LISTED) -> str:
-    """The first names, and the number of the others.
-
-    >>> listed(["NN", "NNS", "NNP", "VB", "VBD"])
-    'NN, NNS, NNP and 2 more'
-    """
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+        groups.setdefault(own if len(names) > SHORT and name != OUTSIDE else i, []).append(i)
+    return iter(groups.values())
 
 
 def _sign(matrix: Matrix, row: int, column: int) -> tuple[str, str]:
-    code = Combination(int(matrix.codes[row, column]))
-    class_, sign = SIGNS[code]
-    if code is Combination.DEPENDS:
+    if matrix.codes[row, column] == Combination.DEPENDS:
         # 0 and 100 would be other verdicts.
-        sign = str(min(99, max(1, round(100 * float(matrix.shares[row, column])))))
-    return class_, sign
+        return "d", str(min(99, max(1, round(100 * float(matrix.shares[row, column])))))
+    return SIGNS[matrix.codes[row, column]]

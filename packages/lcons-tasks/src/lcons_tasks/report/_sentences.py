@@ -16,7 +16,7 @@ from lcons_tasks.report._document import Change, Sentences
 from lcons_tasks.report._predictions import Answered, read_predictions
 from lcons_tasks.report._reasons import reason
 from lcons_tasks.report._run import Run
-from lcons_tasks.report._spans import SIDES, Link, Side, change_links, change_spans, errors, gain, is_changed
+from lcons_tasks.report._spans import SIDES, Side, change_links, change_spans, errors, gain, is_changed
 
 COLOURS = 12
 # The most sentences of a file for which rules are computed.
@@ -59,55 +59,40 @@ class SentencesView:
 
 def sentences_view(run: Run, blocks: Sequence[Sentences], most: int) -> SentencesView | None:
     """The view of blocks, with at most `most` sentences of each; None if there is nothing to show."""
-    answers = {block.name: (block, answered(run, block)) for block in blocks}
     items: list[SentenceItem] = []
-    notes = []
-    for number, (block, sentences) in enumerate(answers.values()):
-        changed = [one for one in sentences if is_changed(one.change)]
-        others = [one for one in sentences if not is_changed(one.change)]
-        chosen = {id(one) for one in [*changed, *others][:most]}
-        shown = [one for one in sentences if id(one) in chosen]
-        left_out = len(sentences) - len(shown)
-        note = f"{block.name}: {len(changed):,} of {len(sentences):,} sentences changed"
+    notes, counts = [], Counter[str]()
+    for number, block in enumerate(blocks):
+        sentences = [Answered(str(i), one) for i, one in enumerate(block.changes, 1)]
+        if block.file is not None:
+            sentences = read_predictions(run.folder / block.file) or sentences
+        order = sorted(range(len(sentences)), key=lambda i: not is_changed(sentences[i].change))
+        shown = [sentences[i] for i in sorted(order[:most])]
+        changed, left_out = sum(is_changed(one.change) for one in sentences), len(sentences) - len(shown)
+        note = f"{block.name}: {changed:,} of {len(sentences):,} sentences changed"
         notes.append(note + (f" ({left_out:,} sentences are not on this page)" if left_out else ""))
         items += _explained(run, block, shown, number)
-    if not items:
-        return None
-    changes = [one.change for _, sentences in answers.values() for one in sentences]
-    return SentencesView(tuple(answers), tuple(notes), tuple(items), colours(changes))
-
-
-def answered(run: Run, block: Sentences) -> list[Answered]:
-    """The sentences of a block: those of its file, otherwise those in the document."""
-    answers = None if block.file is None else read_predictions(run.folder / block.file)
-    return [Answered(str(i), one) for i, one in enumerate(block.changes, 1)] if answers is None else answers
+        for one, side in ((one.change, side) for one in sentences for side in SIDES):
+            counts.update(label for label, _, _ in change_spans(one, side))
+            counts.update(label for _, _, label in change_links(one, side))
+    # The most frequent labels have different colours.
+    ordered = sorted(counts, key=lambda label: (-counts[label], label))
+    colours = {label: i % COLOURS for i, label in enumerate(ordered)}
+    names = tuple(block.name for block in blocks)
+    return SentencesView(names, tuple(notes), tuple(items), colours) if items else None
 
 
 def _explained(run: Run, block: Sentences, shown: Sequence[Answered], file: int) -> Iterator[SentenceItem]:
     """Sentences with the rule behind each change: from the document, otherwise by its constraints."""
     known = {(one.words, one.before, one.after): (one.rule, one.why) for one in block.changes}
-    files = [run.folder / path for path in block.constraints] or run.constraints
-    constraints = {path.stem: load(path) for path in files}
-    left = MOST_REASONS
+    constraints = {path.stem: load(path) for path in run.constraints}
+    left = MOST_REASONS if constraints else 0
     for one in shown:
         change = one.change
-        because = known.get((change.words, change.before, change.after))
-        explainable = is_changed(change) and {"before", "after"} <= one.structures.keys()
-        if because is None and constraints and left and explainable:
-            because = reason(one.structures["before"], one.structures["after"], constraints)
-            left -= 1
-        yield SentenceItem(one, file, *(because or ()))
-
-
-def colours(changes: Sequence[Change]) -> dict[str, int]:
-    """One colour per label; the most frequent labels have different colours."""
-    counts: Counter[str] = Counter()
-    for change in changes:
-        for side in SIDES:
-            counts.update(label for label, _, _ in change_spans(change, side))
-            counts.update(label for _, _, label in change_links(change, side))
-    ordered = sorted(counts, key=lambda label: (-counts[label], label))
-    return {label: i % COLOURS for i, label in enumerate(ordered)}
+        because = known.get((change.words, change.before, change.after), ())
+        before, after = (one.instances.get(side) for side in ("before", "after"))
+        if not because and left and before and after and is_changed(change):
+            because, left = reason(before, after, constraints), left - 1
+        yield SentenceItem(one, file, *because)
 
 
 def compared_sides(change: Change) -> Iterator[tuple[str, Side, Side]]:
@@ -126,21 +111,20 @@ def marked(change: Change, side: Side, against: Side) -> Iterator[Mark]:
     """The words of a side, with one mark per span; a mark is wrong if `against` has no such span."""
     moved = [a != b and side != "gold" for a, b in zip(change.before, change.after, strict=True)]
     words = tuple(zip(change.words, moved, strict=True))
-    right = set(change_spans(change, against))
+    right, end = set(change_spans(change, against)), len(words)
     at = 0
-    for label, first, after in change_spans(change, side):
+    for label, first, after in (*change_spans(change, side), ("", end, end)):
         if first > at:
             yield Mark(words[at:first])
-        yield Mark(words[first:after], label, (label, first, after) not in right)
+        if label:
+            yield Mark(words[first:after], label, (label, first, after) not in right)
         at = after
-    if at < len(words):
-        yield Mark(words[at:])
 
 
 def linked(change: Change, side: Side, against: Side) -> Iterator[tuple[str, str, str, bool]]:
     """(source, label, target, whether `against` has no such relation) of the relations of a side."""
     texts = {first: " ".join(change.words[first:after]) for _, first, after in change_spans(change, side)}
-    right: set[Link] = set(change_links(change, against))
+    right = set(change_links(change, against))
     for i, j, label in change_links(change, side):
         yield texts.get(i, change.words[i]), label, texts.get(j, change.words[j]), (i, j, label) not in right
 

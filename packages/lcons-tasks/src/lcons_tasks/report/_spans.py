@@ -11,50 +11,36 @@ predicted, places are spans and pairs of spans.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from lcons_core._schemes import OUTSIDE
 from lcons_decode.files._answers import NO_LABEL
-from lcons_tasks.report._document import Change
+from lcons_tasks.report._document import Change, Link
 from lcons_tasks.stats import are_spans, chunks, runs_as_iob2
 
 Span = tuple[str, int, int]
-Link = tuple[int, int, str]
 Side = Literal["before", "after", "gold"]
 SIDES: tuple[Side, ...] = ("before", "after", "gold")
 
 
-def are_iob(labels: Iterable[str]) -> bool:
-    """Whether labels are IOB or a variant of it, and some of them are not O.
-
-    >>> are_iob(["B-NP", "I-NP", "O"]), are_iob(["U-NP", "O"]), are_iob(["author", "O"]), are_iob(["O"])
-    (True, True, False, False)
-    """
-    return are_spans(set(labels) - {NO_LABEL})
-
-
-def spans_of(labels: Sequence[str], iob: bool) -> tuple[Span, ...]:
-    """(type, first word, word after the last) of each span.
-
-    >>> spans_of(["B-NP", "L-NP", "U-NP"], iob=True), spans_of(["author", "author", "O"], iob=False)
-    ((('NP', 0, 2), ('NP', 2, 3)), (('author', 0, 2),))
-    """
-    if iob:
-        return tuple(chunks(labels))
-    return tuple(one for one in chunks(runs_as_iob2(labels)) if one[0] not in (OUTSIDE, NO_LABEL))
-
-
 def change_spans(one: Change, side: Side) -> tuple[Span, ...]:
-    """The spans of one side of a change."""
-    iob = are_iob({*one.before, *one.after, *(one.gold or ())})
-    return spans_of(getattr(one, side) or (), iob)
+    """(type, first word, word after the last) of each span of one side of a change.
+
+    >>> words, chunked, plain = ("a", "b", "c"), ("B-NP", "L-NP", "U-NP"), ("author", "author", "O")
+    >>> change_spans(Change(words, chunked, chunked), "after")
+    (('NP', 0, 2), ('NP', 2, 3))
+    >>> change_spans(Change(words, plain, plain), "after")
+    (('author', 0, 2),)
+    """
+    labels = getattr(one, side) or ()
+    if are_spans({*one.before, *one.after, *(one.gold or ())} - {NO_LABEL}):
+        return tuple(chunks(labels))
+    return tuple(span for span in chunks(runs_as_iob2(labels)) if span[0] not in (OUTSIDE, NO_LABEL))
 
 
 def change_links(one: Change, side: Side) -> tuple[Link, ...]:
     """The links of one side of a change."""
-    found: tuple[Link, ...] | None = getattr(one, f"links_{side}")
-    return found or ()
+    return getattr(one, f"links_{side}") or ()
 
 
 def has_links(one: Change) -> bool:
@@ -78,8 +64,8 @@ def gain(one: Change) -> int:
 
 def errors(one: Change, side: Side) -> int:
     """The number of places where a side and gold differ."""
-    own, gold = _places(one, side), _places(one, "gold")
-    return sum(own.get(place) != gold.get(place) for place in own.keys() | gold.keys())
+    answer, gold = _places(one, side), _places(one, "gold")
+    return sum(answer.get(place) != gold.get(place) for place in answer.keys() | gold.keys())
 
 
 def _places(one: Change, side: Side) -> dict[tuple[str, int, int], str]:

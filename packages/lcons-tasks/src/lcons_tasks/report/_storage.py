@@ -27,32 +27,22 @@ def _adapter() -> TypeAdapter[Document]:
     return TypeAdapter(Document)
 
 
-def write_document(folder: Path, document: Document) -> Path:
-    """Writes document.json into a folder and returns its path."""
-    path = folder / DOCUMENT
-    write_text(path, to_json(document))
-    return path
-
-
-def to_json(document: Document) -> str:
-    """A document as JSON."""
+def write_document(folder: Path, document: Document) -> None:
+    """Writes document.json into a folder."""
     data = _adapter().dump_python(document, mode="json")
     text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "replace").decode("utf-8") + "\n"
+    write_text(folder / DOCUMENT, text.encode("utf-8", "replace").decode("utf-8") + "\n")
 
 
 def read_document(folder: Path) -> Document:
     """The document in a folder; raises `InvalidInput` if it is missing or malformed."""
     path = folder / DOCUMENT
     try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= MAX_BYTES else b""
+        if path.stat().st_size > MAX_BYTES:
+            raise InvalidInput(f"a document has at most {MAX_BYTES:,} bytes: got more in {str(path)!r}.")
+        return _adapter().validate_json(path.read_bytes())
     except OSError as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror or error}.") from None
-    if size > MAX_BYTES:
-        raise InvalidInput(f"a document has at most {MAX_BYTES:,} bytes: got {size:,} in {str(path)!r}.")
-    try:
-        return _adapter().validate_json(content)
     except ValidationError as error:
         raise InvalidInput(f"{str(path)!r} is not a document: {first_error(error)}") from None
 

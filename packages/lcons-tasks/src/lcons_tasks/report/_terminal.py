@@ -9,13 +9,10 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator
 
-from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table, TableCell
-from lcons_tasks.report._markdown import claims_line, curve_table, headline_lines
-from lcons_tasks.report._templates import cell_text
+from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table
+from lcons_tasks.report._templates import cell_text, headline_lines
 
-LINES = 20
-MOST_COMPARED = 3
-TABLE_LINES = 15
+LINES, MOST_COMPARED, TABLE_LINES = 20, 3, 15
 NARROWEST = 12
 
 
@@ -26,12 +23,11 @@ def to_terminal(document: Document, width: int = 80) -> str:
     lines = [document.title, *_wrapped(document.compared, width, MOST_COMPARED)]
     if document.headline is not None:
         lines += ["", *_headline(document.headline, width)]
-    if claims_line(document):
-        lines += [claims_line(document)]
-    table = _table_of(document)
-    if table is not None:
-        left = min(TABLE_LINES, LINES - len(lines) - 1)
-        lines += ["", *_table(table, width, left)]
+    if claims := document.claims:
+        held = sum(claim.held for claim in claims)
+        lines.append(f"Claims of the paper: {held} held, {len(claims) - held} not held")
+    if table := _table_of(document):
+        lines += ["", *_table(table, width, min(TABLE_LINES, LINES - len(lines) - 1))]
     return "\n".join(_printable(line)[:width].rstrip() for line in lines) + "\n"
 
 
@@ -45,53 +41,42 @@ def _headline(head: Headline, width: int) -> Iterator[str]:
         yield from _wrapped(line, width, 4)
     baseline = {} if head.baseline is None else {head.baseline_is: head.baseline.mean}
     sides = {head.without_is: head.without.mean, **baseline, head.within_is: head.within.mean}
-    if not all(0 <= value <= 100 for value in sides.values()):
-        return
     names = max(map(len, sides))
     room = min(width - names - 10, 50)
-    if room >= NARROWEST:
+    if room >= NARROWEST and all(0 <= value <= 100 for value in sides.values()):
         for name, value in sides.items():
-            bar = "█" * round(room * value / 100)
-            yield f"  {name:<{names}} {bar:·<{room}} {value:5.1f}"
+            yield f"  {name:<{names}} {'█' * round(room * value / 100):·<{room}} {value:5.1f}"
 
 
 def _table_of(document: Document) -> Table | None:
     """The first table with figures, otherwise the first curve as a table, otherwise the first table."""
-    blocks = [block for section in document.sections for block in section.blocks]
-    for block in blocks:
-        if isinstance(block, Table) and any(isinstance(cell, Figure) for row in block.rows for cell in row):
-            return block
-    for block in blocks:
-        if isinstance(block, Curve):
-            return curve_table(block)
-    return next((block for block in blocks if isinstance(block, Table)), None)
+    tables = [block for block in document.blocks if isinstance(block, Table)]
+    figures = [one for one in tables if any(isinstance(cell, Figure) for row in one.rows for cell in row)]
+    curves = [block.table for block in document.blocks if isinstance(block, Curve)]
+    return next(iter([*figures, *curves, *tables]), None)
 
 
-def _table(table: Table, width: int, most: int) -> list[str]:
+def _table(table: Table, width: int, most: int) -> Iterator[str]:
     """The caption, and the columns and rows that fit; means without spreads."""
-    cells = [
-        [_printable(name) for name in table.columns],
-        *([_short(cell) for cell in row] for row in table.rows),
-    ]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    cells = [[_short(cell) for cell in row] for row in (table.columns, *table.rows[: max(0, most - 2)])]
+    left_out = len(table.rows) - len(cells) + 1
+    if left_out:
+        cells, left_out = cells[:-1], left_out + 1
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     widths[0] = min(widths[0], max(NARROWEST, width // 2))
     fitting = [i for i in range(len(widths)) if sum(widths[: i + 1]) + 2 * i <= width] or [0]
-    rows = max(0, most - 2)
-    shown = cells[: 1 + rows]
-    left_out = len(cells) - len(shown)
-    if left_out:
-        shown, left_out = shown[:-1], left_out + 1
-    columns = len(widths) - len(fitting)
-    caption = table.caption + (f" (columns only in the report: {columns})" if columns else "")
-    lines = [*textwrap.wrap(caption, width, max_lines=1, placeholder=" …")]
-    for row in shown:
+    hidden = len(widths) - len(fitting)
+    caption = table.caption + (f" (columns only in the report: {hidden})" if hidden else "")
+    yield from textwrap.wrap(caption, width, max_lines=1, placeholder=" …")
+    for row in cells:
         padded = [row[i][: widths[i]].rjust(widths[i]) for i in fitting]
-        lines.append("  ".join([row[0][: widths[0]].ljust(widths[0]), *padded[1:]]))
-    return lines + ([f"(rows only in the report: {left_out})"] if left_out else [])
+        yield "  ".join([row[0][: widths[0]].ljust(widths[0]), *padded[1:]])
+    if left_out:
+        yield f"(rows only in the report: {left_out})"
 
 
-def _short(cell: TableCell) -> str:
-    return f"{cell.mean:.{cell.digits}f}" if isinstance(cell, Figure) else _printable(cell_text(cell))
+def _short(cell: object) -> str:
+    return f"{cell.mean:.{cell.digits}f}" if isinstance(cell, Figure) else _printable(cell_text(cell))  # type: ignore[arg-type]
 
 
 def _printable(text: str) -> str:

@@ -50,7 +50,7 @@ from lcons_tasks.experiments.engine._rows import (
     uses,
 )
 from lcons_tasks.models._tagger import Tagger
-from lcons_tasks.report._answer_columns import write_predictions
+from lcons_tasks.report._predictions import write_predictions
 from lcons_tasks.report._reasons import reason
 from lcons_tasks.stats import chunks, counted_spans, f1, strict_chunks
 

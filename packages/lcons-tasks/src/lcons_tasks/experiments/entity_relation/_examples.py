@@ -8,6 +8,7 @@ from typing import Any
 from lcons_core import LearnedConstraint, why
 from lcons_tasks.data._passage import NO_RELATION, Labelled, Passage
 from lcons_tasks.experiments.entity_relation._measures import Answer, count
+from lcons_tasks.report._predictions import iob_labels
 
 # Longer sentences take long to read.
 LONGEST = 30
@@ -48,28 +49,16 @@ def _changed(
     named: dict[str, str],
     constraints: Mapping[str, LearnedConstraint],
 ) -> dict[str, Any]:
+    spans, size = one.passage.spans, len(one.passage.words)
     sides = {"gold": (one.entities, one.relations), "before": old, "after": new}
     return {
         "words": list(one.passage.words),
-        **{side: labels(one.passage, answer) for side, answer in sides.items()},
+        **{side: list(iob_labels(answer[0], spans, size)) for side, answer in sides.items()},
         **{f"links_{side}": links(one.passage, answer) for side, answer in sides.items()},
         "rule": f"forbidden: {', '.join(f'{key} {value}' for key, value in named.items())} ({name})",
         "why": str(why(constraints[name], named)),
         "gain": gain,
     }
-
-
-def labels(passage: Passage, answer: Answer) -> list[str]:
-    """The labels of candidates as IOB, one per word.
-
-    >>> oslo = Passage(("Ann", "Hill", "left", "Oslo"), ("NNP", "NNP", "VBD", "NNP"), ((0, 2), (3, 4)))
-    >>> labels(oslo, (("Person", "Location"), {}))
-    ['B-Person', 'I-Person', 'O', 'B-Location']
-    """
-    found = ["O"] * len(passage.words)
-    for (first, last), label in zip(passage.spans, answer[0], strict=True):
-        found[first:last] = [f"B-{label}", *[f"I-{label}"] * (last - first - 1)]
-    return found
 
 
 def links(passage: Passage, answer: Answer) -> list[tuple[int, int, str]]:
