@@ -106,7 +106,7 @@ def _counts(
         return (), [()] * len(rules), ""
     found = [known.get(rule.words) for rule in rules]
     counted: list[Row] = [
-        (many(e.support), by_chance(e.expected), many(e.seen)) if e else ("", "", "") for e in found
+        (many(one.support), by_chance(one.expected), many(one.seen)) if one else ("", "", "") for one in found
     ]
     where = "; support, expected and seen are counts in the data that the constraint was learned from"
     return ("support", "expected by chance", "seen"), counted, where
