@@ -17,7 +17,7 @@ from lcons_cli.main import main as lcons
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs/reference/commands.md"
-COMMON = {"--json", "--seed", "--quiet", "--verbose", "--help"}
+COMMON = {"--json", "--seed", "--help"}
 OPENING = """# Commands
 
 Made from `--help` by `./tools/docs write`. From a clone, `./tools/lcons COMMAND` sets everything up the first
@@ -25,8 +25,8 @@ time and runs; where the packages are installed, it is `lcons COMMAND`.
 
 - Results go to stdout, everything else to stderr.
 - Exit codes: 0 done, 1 the answer is no, 2 an error, 3 undecided, 130 interrupted.
-- Where a command has them, `--json` prints results for programs, `--seed` is the seed of the random numbers
-  and `--verbose` shows more; `lcons -q COMMAND` prints only results, warnings and errors.
+- Where a command has them, `--json` prints results for programs, and `--seed` is the seed of the random
+  numbers. `lcons -q COMMAND` prints only results, warnings and errors.
 - Completion: `eval "$(_LCONS_COMPLETE=bash_source lcons)"` in `~/.bashrc`; `zsh_source` in `~/.zshrc`; for
   fish, `_LCONS_COMPLETE=fish_source lcons | source`.
 """

@@ -164,13 +164,6 @@ def test_global_constraints_are_exact_under_a_budget(run):
     assert [json.loads(line)["status"] for line in statuses] == ["optimal", "optimal", "out of budget"]
 
 
-def test_between_tabs_words_may_hold_blanks(run):
-    given = '{"labels": ["A"]}\n{"emission": [[0], [0]], "words": ["Hà Nội", "đẹp"], "pos": ["N p", "A"]}\n'
-    result = run("--tabs", given=given)
-    assert (result.exit_code, result.stdout) == (0, "Hà Nội\tN p\tA\nđẹp\tA\tA\n\n")
-    assert run("--tabs", "-c", "iob2.json").stdout == CONLL.replace(" ", "\t")
-
-
 NO_LABELS = json_lines(head=False)
 
 

@@ -6,7 +6,6 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,11 +86,7 @@ COSTS = ("sigmoid", "hinge", "standard")
     " changed, and violations that remain; `lcons report` shows it. Default: CoNLL columns, one line per"
     " token, with word, other columns and label.",
 )
-@click.option("--tabs", is_flag=True, help="Columns are separated by one tab, so that cells may hold blanks.")
 @folder_options
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Print how often each constraint is broken, without and with them."
-)
 def decode(
     file: str,
     files: tuple[str, ...],
@@ -101,11 +96,9 @@ def decode(
     beam: int | None,
     budget: int,
     as_json: bool,
-    tabs: bool,
     out: str | None,
     engine: str,
     jobs: int | None,
-    verbose: bool,
 ) -> None:
     """Label sequences by the scores in FILE, or on stdin, under constraints.
 
@@ -138,8 +131,6 @@ def decode(
     from lcons_decode import load_constraints
     from lcons_decode.files._scores import read_labels, read_scored
 
-    if tabs and as_json:
-        raise click.UsageError("use --tabs or --json, not both.")
     cost_of_all = None if cost == "auto" else cost
     uses = load_constraints(files, None, cost_of_all)
     if Path(file).is_dir():
@@ -164,11 +155,10 @@ def decode(
             scored = list(scored)
             choice = _chosen(scored, hard, {"cost": cost_of_all, **options})
             uses = list(choice.uses)
-        summary = _Summary(uses, verbose, choice)
-        form = "json" if as_json else "tabs" if tabs else "conll"
+        summary = _Summary(uses, choice)
         with progress("decoding") as report:
             answers = _answers(scored, uses, {**options, "waits": waits}, report)
-            write_all(escaped(_texts(answers, form, summary)), waits)
+            write_all(escaped(_texts(answers, as_json, summary)), waits)
     for line in summary.lines():
         say(line)
     if choice is not None and uses:
@@ -227,7 +217,7 @@ def _answers(
 
 
 def _texts(
-    answers: Iterable[tuple[Scored, Decoding]], form: str, summary: _Summary
+    answers: Iterable[tuple[Scored, Decoding]], as_json: bool, summary: _Summary
 ) -> Generator[str, None, None]:
     """The output, sequence by sequence; each answer is added to the summary."""
     from lcons_core import InvalidInput
@@ -239,7 +229,7 @@ def _texts(
         for text in () if summary.tally else unknown_labels(summary.uses, scored.scores.labels):
             warn(text)
         columns = columns if summary.tally else list(scored.x)
-        if form == "json":
+        if as_json:
             replaced = [name for name in scored.x if name in ANSWER]
             if replaced:
                 raise InvalidInput(f"{scored.where}: the answer would replace the column {replaced[0]!r}.")
@@ -251,7 +241,7 @@ def _texts(
                 f" {', '.join(columns) or 'none'}; got {', '.join(scored.x) or 'none'}; --json allows that."
             )
         else:
-            text = conll(scored, answer, tabs=form == "tabs")
+            text = conll(scored, answer)
         summary.count(scored, answer)
         yield text
     if not summary.tally:
@@ -260,40 +250,21 @@ def _texts(
 
 @dataclass
 class _Summary:
-    """Counts of decoded sequences and tokens, and how good they are if there are gold labels; with `verbose`,
-    also of the sequences that break each constraint."""
+    """Counts of decoded sequences and tokens, and how good they are if there are gold labels."""
 
     uses: Sequence[Hard | Soft]
-    verbose: bool
     choice: Choice | None = None
     tally: Tally = field(default_factory=Tally)
     gold: LabelTally | None = None
-    broken: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, scored: Scored, answer: Decoding) -> None:
         """Adds one answer."""
-        changed = answer.stats["changed"]
-        self.tally.add(answer.status, changed, tokens=len(scored.scores))
-        answers = {"alone": answer.stats["alone"], "now": answer.y}
-        if gold := scored.x.get(GOLD, ()):
-            self._tally().add(gold, answers["alone"], answers["now"])
-        if not self.verbose:
-            return
-        from lcons_core import Instance
-        from lcons_decode._constraints import broken_parts
-
-        for use in self.uses:
-            for when, y in answers.items():
-                if len(y) == len(scored.scores):
-                    self.broken[use.name, when] += bool(
-                        len(broken_parts(use.constraint, Instance(scored.x, y)))
-                    )
-
-    def _tally(self) -> LabelTally:
         from lcons_tasks.stats import LabelTally
 
-        self.gold = self.gold or LabelTally()
-        return self.gold
+        self.tally.add(answer.status, answer.stats["changed"], tokens=len(scored.scores))
+        if gold := scored.x.get(GOLD, ()):
+            self.gold = self.gold or LabelTally()
+            self.gold.add(gold, answer.stats["alone"], answer.y)
 
     def lines(self) -> Iterator[str]:
         """The lines of the summary."""
@@ -306,8 +277,3 @@ class _Summary:
                 f"{gain.measure} by the column `{GOLD}`: {gain.before:.2f}% by the scores alone,"
                 f" {gain.after:.2f}% now{points}"
             )
-        for use in self.uses if self.verbose else ():
-            weight = getattr(use, "weight", None)
-            kind = "hard" if weight is None else f"soft, weight {weight:g}"
-            before, after = (self.broken[use.name, when] for when in ("alone", "now"))
-            yield f"{use.name} ({kind}): broken in {before:,} sequences by the scores alone, in {after:,} now"

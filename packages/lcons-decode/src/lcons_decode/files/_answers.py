@@ -14,9 +14,8 @@ from lcons_decode._scores import WORDS, Columns, Scored
 NO_LABEL = "_"
 
 
-def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
+def conll(scored: Scored, answer: Decoding) -> str:
     """One line per token with its word, if it has one, its other columns and its label; then a blank line.
-    With `tabs`, one tab separates the cells, which may then contain blanks.
 
     >>> from lcons_decode import ChainScores, Status
     >>> scores = ChainScores([[0.0, 1.0]], labels=["B", "O"])
@@ -25,18 +24,12 @@ def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
     """
     columns = [*_in_order(scored.x).values(), answer.y or (NO_LABEL,) * len(scored.scores)]
     for cell in (cell for column in columns for cell in column):
-        if tabs and (cell != cell.strip(" ") or "\t" in cell or cell.splitlines() != [cell]):
-            raise InvalidInput(
-                f"{scored.where}: expected cells without tabs, line ends and blanks at either end, found"
-                f" {cell!r:.60}, which columns separated by tabs cannot contain; write JSON."
-            )
-        if not tabs and (not cell or cell.split() != [cell]):
+        if not cell or cell.split() != [cell]:
             raise InvalidInput(
                 f"{scored.where}: expected cells without white space, found {cell!r:.60}, which CoNLL columns"
-                " cannot contain; pass `tabs=True` for one tab between cells, or write JSON."
+                " cannot contain; write JSON."
             )
-    separator = "\t" if tabs else " "
-    return "".join(separator.join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"
+    return "".join(" ".join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"
 
 
 def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
