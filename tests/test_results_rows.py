@@ -100,7 +100,7 @@ def marked(page: str) -> list[tuple[str, str, str, bool]]:
             runs[at["run"]] = at["content"].splitlines()[1]
             old[at["run"]] = bool(re.search(r"version\s\d", page[: at.start()].rpartition("\n## ")[2]))
     return [
-        (runs[at["run"]], at["name"], at["content"], old[at["run"]])
+        (runs[at["run"]], at["name"], at["content"], old[at["run"]] or "; rows: " in at["name"])
         for at in found
         if at["kind"] == "table" and "lcons run " in runs[at["run"]]
     ]

@@ -5,7 +5,8 @@
 ./tools/venv python tools/results.py RUN                   print the names of the tables of RUN
 
     <!-- table NAME: CAPTION -->    the table of report.md with this caption, or with one that begins so: the
-                                    text or heading above it; `SECTION > CAPTION` if several have it
+                                    text or heading above it; `SECTION > CAPTION` if several have it;
+                                    `CAPTION; rows: a, b` for these rows only
     <!-- picture NAME: TITLE -->    the curve with this title, or with one that begins so, beside the page
     <!-- command NAME -->           the command of the run
 
@@ -24,6 +25,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+
+from lcons_tasks.report._markdown import aligned_table
 
 MARKED = re.compile(
     r"^<!-- (?P<kind>table|picture|command)(?: (?P<run>[^\s:]+))?(?:: (?P<name>.+?))? -->\n"
@@ -47,6 +50,13 @@ def tables(report: str) -> dict[str, str]:
         above = part.strip().lstrip("# ").rstrip(":")
         section = above if part.startswith("#") else section
     return found
+
+
+def with_rows(table: str, rows: str) -> str:
+    """The table with the rows of these names, in their order; all of it if there are none."""
+    head, _, *body = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    cells = {row[0]: row for row in body}
+    return aligned_table(head, [cells[name] for name in rows.split(", ")]) if rows else table
 
 
 def named(name: str, found: Mapping[str, str]) -> str:
@@ -116,7 +126,8 @@ def fill(run: Path, page: Path, label: str | None) -> list[str]:
             return at["content"].rstrip("\n")
         done.append(at["name"] or at["kind"])
         if at["kind"] == "table":
-            return named(at["name"], found)
+            name, _, rows = at["name"].partition("; rows: ")
+            return with_rows(named(name, found), rows)
         if at["kind"] == "command":
             results = json.loads((run / "results.json").read_text(encoding="utf-8"))
             return f"```sh\n{command(results)}\n```"
