@@ -69,18 +69,16 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
     from lcons_core import InvalidInput, load
     from lcons_core.reason._rules_text import load_rules
 
-    read: dict[int, LearnedConstraint | Rules] = {}
-    for i, path in enumerate((a, b)):
-        if not is_rules(path):
-            read[i] = load(path)
-    if not read:
+    rules = (is_rules(a), is_rules(b))
+    if all(rules):
         raise InvalidInput(
             f"expected a constraint file whose names the rules use, got rules in {a!r} and {b!r}."
         )
-    for i, path in enumerate((a, b)):
-        if i not in read:
-            read[i] = load_rules(path, read[1 - i].space)
-    return read[0], read[1]
+    if rules[0]:
+        constraint = load(b)
+        return load_rules(a, constraint.space), constraint
+    constraint = load(a)
+    return constraint, load_rules(b, constraint.space) if rules[1] else load(b)
 
 
 def is_rules(path: str) -> bool:

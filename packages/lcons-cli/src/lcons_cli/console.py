@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -172,18 +173,22 @@ def write_lines(lines: Iterable[str], path: str | None) -> None:
         file.writelines(encoded)
 
 
-def pos_tagger() -> PosTagger:
-    """The installed POS tagger, else one that is trained on the best corpus at hand and kept."""
+def pos_tags() -> Callable[[Iterable[Sequence[str]]], list[tuple[str, ...]]]:
+    """A function of sentences that returns one tag per word for each. Its tagger is loaded when it is first
+    called: the installed one, else one that is trained on the best corpus at hand and kept."""
     from lcons_cli.progress import progress
     from lcons_tasks.data.text._pos import best_pos_tagger
 
-    with progress("training a POS tagger, which is kept for the next time") as report:
-        tagger = best_pos_tagger(lambda step: report(step.done, step.total))
-    say(f"POS tags by the {tagger.name}")
-    return tagger
+    @cache
+    def tagger() -> PosTagger:
+        with progress("training a POS tagger, which is kept for the next time") as report:
+            best = best_pos_tagger(lambda step: report(step.done, step.total))
+        say(f"POS tags by the {best.name}")
+        return best
 
+    def tags(sentences: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+        # spaCy forgets new words after it, so that memory does not grow.
+        with tagger().pipeline.memory_zone():
+            return tagger().tags_many(sentences)
 
-def tags_many(tagger: PosTagger, sentences: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """One tag per word for each sentence; spaCy forgets new words after it, so that memory does not grow."""
-    with tagger.pipeline.memory_zone():
-        return tagger.tags_many(sentences)
+    return tags

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 ENDINGS = {".txt": "text", ".json": "json", ".csv": "csv", ".lp": "lp", ".mps": "mps"}
 MODELS = ("lp", "mps")
-GRAMMARS = (".lark", ".regex", ".schema")  # endings of what `lcons grammar` writes
 
 # The limit in MiB of coefficients.
 LIMIT, MODEL_LIMIT = 64, 16
-# More rows than this are announced before the work.
-MANY = 4095
 
 
 @click.command(short_help="Write a constraint as inequalities.")
@@ -71,12 +68,10 @@ def convert(
       lcons convert pairs.json --form simplified -o pairs.csv
       lcons convert pairs.json -o pairs.lp
     """
-    from lcons_core import InvalidInput, load
-    from lcons_core._theorem import check_form_size, estimate_form, read_form
+    from lcons_core import load
+    from lcons_core._theorem import check_form_size, read_form
 
     ending = Path(output or "").suffix.lower()
-    if target is None and ending in GRAMMARS:
-        raise InvalidInput(f"{ending} is the ending of a grammar: use `lcons grammar`, of lcons-contrib.")
     target = target or ENDINGS.get(ending, "text")
     is_model = target in MODELS
     if scores is not None and not is_model:
@@ -84,9 +79,6 @@ def convert(
     check_output(output, constraint, scores)
     chosen = read_form(form or ("lifted" if is_model else "rows"))
     learned = load(constraint)
-    size = estimate_form(learned.network, chosen)
-    if size.rows > MANY:
-        say(f"{chosen.value}: K = {learned.network.K} hidden units make {size}")
     check_form_size(learned.network, chosen, (MODEL_LIMIT if is_model else LIMIT) * 2**20)
     with progress("simplifying") as report:
         if is_model:

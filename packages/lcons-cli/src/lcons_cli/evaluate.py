@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import POS, pos_tagger, print_json, tags_many
+from lcons_cli.console import POS, pos_tags, print_json
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import INPUT, json_option
 from lcons_cli.progress import progress
@@ -78,7 +78,7 @@ def labels_by(tagger: ConstrainedTagger, data: Structures) -> Labels:
     """The labels of the gold sentences by a tagger, with POS tags of spaCy where there are none."""
     xs: list[dict[str, Any]] = [dict(instance.x) for instance in data.instances]
     if POS in tagger.columns and any(POS not in x for x in xs):
-        tags = tags_many(pos_tagger(), [x["word"] for x in xs])
+        tags = pos_tags()([x["word"] for x in xs])
         xs = [{**x, POS: of_words} for x, of_words in zip(xs, tags, strict=True)]
     with progress("tagging"):
         answers = tagger.tag_stream(xs)

@@ -5,30 +5,18 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import (
-    STDIN,
-    Tally,
-    Text,
-    escaped,
-    json_line,
-    opened,
-    pos_tagger,
-    say,
-    tags_many,
-    write_all,
-)
+from lcons_cli.console import STDIN, Tally, Text, escaped, json_line, opened, pos_tags, say, write_all
 from lcons_cli.options import STREAM
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from lcons_tasks.apps import Extractor
-    from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/er/extractor"
 
@@ -90,13 +78,7 @@ def _texts(
     """The output, line by line; each answer is added to the tally."""
     from lcons_tasks.apps._extraction import describe_extraction, extract_lines
 
-    tagger: PosTagger | None = None
-
-    def tags(sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-        nonlocal tagger
-        tagger = tagger or pos_tagger()
-        return tags_many(tagger, sentences)
-
+    tags = pos_tags()
     for first, chunk in source.chunks():
         lines = [(f"{name}:{n}", line) for n, line in enumerate(chunk, start=first) if line.strip()]
         for text, answer in extract_lines(extractor, lines, tags, *candidates) if lines else ():

@@ -6,25 +6,12 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import (
-    POS,
-    STDIN,
-    Tally,
-    Text,
-    escaped,
-    json_line,
-    opened,
-    pos_tagger,
-    say,
-    tags_many,
-    write_all,
-)
+from lcons_cli.console import POS, STDIN, Tally, Text, escaped, json_line, opened, pos_tags, say, write_all
 from lcons_cli.options import STREAM
 
 if TYPE_CHECKING:
@@ -116,10 +103,8 @@ def _references(
     """The parsed lines with their numbers; each is added to the tally."""
     from lcons_tasks.apps.references import parse
 
-    tags = None
+    tags = pos_tags() if POS in tagger.columns else None
     for first, lines in source.chunks():
-        if tags is None and POS in tagger.columns:
-            tags = partial(tags_many, pos_tagger())
         for number, reference in enumerate(parse(tagger, lines, tags), start=first):
             if reference.spans:
                 tally.add(reference.status, reference.changed, fields=len(reference.spans))

@@ -5,8 +5,7 @@ It prints progress to stderr, and at the end a short summary to stdout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 import click
 
 from lcons_cli.console import say
-from lcons_cli.options import COUNT, FOLDER, json_option
-from lcons_cli.progress import about, bars
+from lcons_cli.options import COUNT, FOLDER
+from lcons_cli.progress import about, progress
 
 
 class Tasks(click.Group):
@@ -72,18 +71,14 @@ class LazyCommand(click.Command):
         run_experiment(self.experiment, **given)
 
 
-def run_options(task: str) -> list[click.Parameter]:
+def run_options(task: str) -> list[click.Option]:
     """The options that every task has."""
-
-    @click.command()
-    @click.option("--full", is_flag=True, help="Run the whole table and additional rows.")
-    @click.option("--jobs", type=COUNT, help="Number of processes; default: all cores.")
-    @click.option("--out", type=FOLDER, default=f"runs/{task}", help="Folder to write to.")
-    @json_option
-    def command() -> None:
-        """Only the options of this command are used."""
-
-    return command.params
+    return [
+        click.Option(["--full"], is_flag=True, help="Run the whole table and additional rows."),
+        click.Option(["--jobs"], type=COUNT, help="Number of processes; default: all cores."),
+        click.Option(["--out"], type=FOLDER, default=f"runs/{task}", help="Folder to write to."),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
+    ]
 
 
 def parameters(options: type) -> Iterator[click.Option]:
@@ -133,8 +128,9 @@ def run_experiment(
     seconds = about(experiment.seconds(options) / processes)
     with locked(folder, RESULTS, (PAGE, REPORT)):
         say(f"{seconds} with {processes} processes; finished stages of earlier runs are reused")
-        with phases() as progress:
-            record = run(experiment, options, kept, jobs, progress)
+        with progress(f"running {experiment.name}") as report:
+            # A step is the name of a phase and of a piece of its work.
+            record = run(experiment, options, kept, jobs, lambda *at: report(*at[1:3], f"{at[0]}: {at[3]}"))
             document = write_run(folder, experiment, options, record, kept)
     if as_json:
         click.echo((folder / RESULTS).read_text(encoding="utf-8"), nl=False)
@@ -143,20 +139,3 @@ def run_experiment(
         click.echo(f"Full report: {folder / PAGE}")
         click.echo(f"Next, with your own data: {document.next_command}")
     say(f"written to {folder}: {', '.join([PAGE, REPORT, RESULTS, *experiment.leaves])}")
-
-
-@contextmanager
-def phases() -> Iterator[Callable[[str, int, int, str], None]]:
-    """One progress bar per phase of a run; lines if stderr is not a terminal."""
-    tasks: dict[str, Any] = {}
-    with bars() as shown:
-
-        def progress(phase: str, done: int, total: int, piece: str) -> None:
-            if shown is None:
-                say(f"{phase}: {done} of {total}: {piece}")
-                return
-            if phase not in tasks:
-                tasks[phase] = shown.add_task(phase, total=total)
-            shown.update(tasks[phase], completed=done)
-
-        yield progress

@@ -13,26 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import (
-    POS,
-    STDIN,
-    Tally,
-    Text,
-    Waits,
-    opened,
-    pos_tagger,
-    say,
-    tags_many,
-    warn,
-    write_all,
-)
+from lcons_cli.console import POS, STDIN, Tally, Text, Waits, opened, pos_tags, say, warn, write_all
 from lcons_cli.options import STREAM, folder_options
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
     from lcons_decode._scores import Columns
     from lcons_tasks.apps import ConstrainedTagger
-    from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/chunking/tagger"
 
@@ -200,8 +187,7 @@ def _with_pos(xs: Iterator[Columns], waits: Waits) -> Iterator[Columns]:
     """The sentences with POS tags; the POS tagger is loaded only if there is a sentence."""
     from lcons_tasks.apps._tagger import chunked
 
-    tagger: PosTagger | None = None
+    tags = pos_tags()
     for chunk in chunked(xs, waits):
-        tagger = tagger or pos_tagger()
-        for x, tags in zip(chunk, tags_many(tagger, (x["word"] for x in chunk)), strict=True):
-            yield {**x, POS: tags}
+        for x, pos in zip(chunk, tags(x["word"] for x in chunk), strict=True):
+            yield {**x, POS: pos}
