@@ -12,7 +12,7 @@ import lcons_cli.learn as command
 from lcons_cli.main import main
 from lcons_core import Recipe, load
 from lcons_tasks.own_data import read_data
-from lcons_tasks.own_data._data import Split
+from lcons_tasks.own_data._data import recorded_split
 
 SENTENCES = [
     "Ann NNP B\nLee NNP I\nsings VBZ O\n. . O",
@@ -63,7 +63,7 @@ def test_the_constraint_is_written_and_said_in_words(folder):
     assert constraint.satisfied(["B", "I", "O"])
     assert not constraint.satisfied(["O", "I"])
     recorded = constraint.provenance["split"]
-    assert Split.from_dict(recorded).learned_from_words == "all 20 structures"
+    assert recorded_split({"split": recorded})[0] == "all 20 structures"
     assert (recorded["folds"], recorded["held_out"]) == (5, [])
 
 
@@ -81,7 +81,7 @@ def test_a_constraint_records_which_part_of_which_file_it_learned_from(
 ):
     assert run(folder / "train.conll", "-o", "c.json", "-K", 2, *options).exit_code == 0
     provenance = load("c.json").provenance
-    found = Split.from_dict(provenance["split"])
+    found = recorded_split(provenance)[1]
     shown = [
         [(p.file, p.which, p.count, p.of) for p in side] for side in (found.learned_from, found.held_out)
     ]

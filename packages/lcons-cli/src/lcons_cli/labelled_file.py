@@ -97,7 +97,7 @@ def read_sentences(path: str, form: str | None, columns: str | None) -> list[Sen
     data = read_labelled(path, form, columns)
     if not isinstance(data, Structures) or data.tuples:
         raise InvalidInput(f"expected sentences with one label per word in {path!r}, got tuples or a table.")
-    for number, instance in enumerate(data.instances, start=data.first):
+    for number, instance in enumerate(data.instances, start=1):
         if WORD not in instance.x:
             raise InvalidInput(
                 f"sentence {number} of {path!r} has no words; name their place with --columns."

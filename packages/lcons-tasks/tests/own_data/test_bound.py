@@ -39,7 +39,7 @@ def test_each_structure_is_held_out_once_and_never_learned_from(number, folds):
     for rest, fold in pairs:
         assert not set(map(str, rest.instances)) & set(map(str, fold.instances))
         assert len(rest) + len(fold) == number
-        assert data.instances[fold.first - 1] == fold.instances[0]
+        assert [data.instances[i - 1] for i in fold.numbers()] == list(fold.instances)
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=20), st.integers(2, 5))

@@ -14,7 +14,6 @@ from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.own_data import (
     PsiTable,
     Structures,
-    joined,
     learn,
     read_data,
     read_words,
@@ -164,6 +163,59 @@ def test_usual_names_of_json_members_are_known(tmp_path, word, label):
     assert found == Instance({"word": ("Ann",), "tokens": ("a",), "tags": ("N",)}, ("B",))
 
 
+TEXT = "Ann Lee sings. Oh, Bob!"
+SPANS = [[0, 7, "PER"], [19, 23, "PER"], [19, 22, "PER"]]
+OBJECTS = [
+    {"id": i, "label": label, "start_offset": a, "end_offset": b} for i, (a, b, label) in enumerate(SPANS)
+]
+SENTENCES_OF_TEXT = [
+    (("Ann", "Lee", "sings", "."), ("B-PER", "I-PER", "O", "O")),
+    (("Oh", ",", "Bob", "!"), ("O", "O", "B-PER", "O")),
+]
+ROWS = [
+    (i, word, label) for i, one in enumerate(SENTENCES_OF_TEXT, 1) for word, label in zip(*one, strict=True)
+]
+KAGGLE = "".join(f'{"" if w in ("Lee", ",") else f"Sentence: {i}"},"{w}",X,{y}\n' for i, w, y in ROWS)
+TEXT_FILES = {
+    "doccano.jsonl": json.dumps({"id": 3, "text": TEXT, "label": SPANS[:2], "Comments": []}),
+    "relations.jsonl": json.dumps(
+        {"id": 3, "text": TEXT, "entities": OBJECTS[:1] + OBJECTS[2:], "relations": []}
+    ),
+    "spacy.json": json.dumps([[TEXT, {"entities": SPANS[:1] + SPANS[2:]}]], indent=1),
+    "spacy.jsonl": json.dumps([TEXT, SPANS[:1] + SPANS[2:]]) + "\n",
+    "array.json": json.dumps([{"tokens": words, "tags": tags} for words, tags in SENTENCES_OF_TEXT]),
+    "kaggle.csv": "Sentence #,Word,POS,Tag\n" + KAGGLE,
+    "ids.txt": "sentence_id\ttoken\tlabel\n" + "".join(f"{i}\t{w}\t{y}\n" for i, w, y in ROWS),
+    "blank.csv": "token;ner\n" + "".join("\n" * (w == "Oh") + f"{w};{y}\n" for _, w, y in ROWS),
+}
+
+
+@pytest.mark.parametrize("name", TEXT_FILES)
+def test_files_of_other_tools_are_read_as_they_write_them(tmp_path, name):
+    text = TEXT_FILES[name].replace(json.dumps(SPANS[1]), json.dumps(SPANS[2]))
+    path = written(tmp_path, name, text)
+    assert [(one.x["word"], one.y) for one in read_data(path).instances] == SENTENCES_OF_TEXT
+    assert list(read_words(path)) == [words for words, _ in SENTENCES_OF_TEXT]
+
+
+def test_spans_that_do_not_fit_the_tokens_are_counted(tmp_path):
+    path = written(
+        tmp_path, "a.jsonl", json.dumps({"text": TEXT, "label": [*SPANS, [1, 3, "X"], [8, 18, "X"]]})
+    )
+    with pytest.warns(UserWarning, match="3 of 5"):
+        read_data(path)
+
+
+def test_a_file_without_blank_lines_is_told(tmp_path):
+    with pytest.warns(UserWarning, match="blank line"):
+        assert len(read_data(written(tmp_path, "a.conll", "a B\nb O\n" * 200))) == 1
+
+
+def test_a_comment_is_no_token_but_a_hash_with_its_label_is(tmp_path):
+    path = written(tmp_path, "a.conll", "# comment\nAnn B\n# O\n\n# id\nOh O\n\n# #\n")
+    assert [one.x["word"] for one in read_data(path).instances] == [("Ann", "#"), ("Oh",), ("#",)]
+
+
 def test_a_table_is_read_from_csv_and_npz_alike(tmp_path):
     X, y, names = np.array([[1, 0, 3], [0, 1, 0]]), np.array([1, 0]), np.array(["k=a", "k=b", "c"])
     np.savez(tmp_path / "t.npz", X=X, y=y, names=names)
@@ -238,7 +290,7 @@ def test_a_split_keeps_every_row_once_and_its_number(valid, invalid):
 @pytest.mark.parametrize(
     ("name", "text", "start"),
     [
-        ("a.txt", "\n\n", "a.txt: "),
+        ("a.txt", "\n\n", "a.txt:1: "),
         ("a.conll", "a b\nc\n", "a.conll:2: "),
         ("a.conll", "B\nO\n", "a.conll:1: "),
         ("a.conll", b"a b\n\xff b\n", "a.conll:2: "),
@@ -253,7 +305,7 @@ def test_a_split_keeps_every_row_once_and_its_number(valid, invalid):
         ("a.csv", "", "a.csv:1: "),
         ("a.csv", "a,b\n1,0\n", "a.csv:1: "),
         ("a.csv", "a,a,valid\n1,0,1\n", "a.csv:1: "),
-        ("a.csv", "a,valid\n1,2\n", "a.csv: "),
+        ("a.csv", "a,valid\n1,2\n", "a.csv:1: "),
         ("a.csv", "a,valid\nx,1\n", "a.csv:2: "),
         ("a.csv", "a,valid\n1,1,1\n", "a.csv:2: "),
         ("a.npz", b"PK\x03\x04 no", "a.npz: "),
@@ -298,7 +350,7 @@ def test_each_feature_is_learned_from_structures(feature):
 
 def test_held_out_structures_that_are_forbidden_are_counted_and_shown():
     strange = Instance({"word": ("Oh", "Lee")}, ("O", "I"))
-    held_out = Structures((SENTENCES[0], strange, strange), first=10)
+    held_out = Structures((SENTENCES[0], strange, strange), rows=np.array([10, 11, 12]))
     found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out)
     judged = found.held_out
     assert (judged.structures, judged.forbidden_structures) == (3, 2)
@@ -316,16 +368,16 @@ def test_every_judgement_is_what_the_constraint_says():
 
 
 def test_labels_that_training_has_not_are_left_out_and_counted():
-    held_out = Structures((Instance({}, ("O", "X")), Instance({}, ("O", "B"))), first=6)
+    held_out = Structures((Instance({}, ("O", "X")), Instance({}, ("O", "B"))), rows=np.array([6, 7]))
     judged = learn(Structures(SENTENCES), Recipe(hidden=2), held_out).held_out
     assert (judged.structures, judged.outside) == (1, 1)
     assert judged.outside_example == "structure 6: unknown label 'X'"
 
 
 def test_counts_far_beyond_training_are_left_out_and_counted():
-    held_out = Structures((Instance({}, ("O",) * 50),))
+    held_out = Structures((Instance({}, ("O",) * 50), SENTENCES[0]))
     judged = learn(Structures(SENTENCES), Recipe("counts", hidden=2), held_out).held_out
-    assert (judged.structures, judged.outside) == (0, 1)
+    assert (judged.structures, judged.outside) == (1, 1)
 
 
 def table(rows=3):
@@ -350,7 +402,10 @@ def test_valid_rows_alone_need_a_source_of_negatives():
 
 
 def test_vectors_given_as_both_count_as_valid_and_are_told():
-    data = joined(table(), PsiTable(table().names, table().X[:1], np.array([False])))
+    X, valid = (
+        np.concatenate([old, new]) for old, new in ((table().X, table().X[:1]), (table().valid, [False]))
+    )
+    data = PsiTable(table().names, X, valid)
     found = learn(data, Recipe(hidden=1))
     assert found.contradictions == 1
     assert found.constraint.accepts(table().X[:1]).all()

@@ -76,7 +76,7 @@ def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange,
     held_out = Structures([*SENTENCES * 5, *OTHERS * strange])
     found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out)
     assert found.held_out.outside == strange
-    assert any("structures have labels" in text for text in found.warnings) == warned
+    assert bool(found.warnings) == warned
 
 
 def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():

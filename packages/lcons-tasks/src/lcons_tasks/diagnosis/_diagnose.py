@@ -28,10 +28,9 @@ from lcons_tasks.diagnosis._diagnosis import Coverage, Diagnosis, Score, against
 from lcons_tasks.diagnosis._material import Material
 from lcons_tasks.diagnosis._obedience import Predicted, obedience, predicted_instances
 from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure, seen_in_training
-from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
 from lcons_tasks.own_data._examples import check_columns
-from lcons_tasks.own_data._recommendation import Gain, recommend
+from lcons_tasks.own_data._recommendation import Bound, Gain, recommend
 from lcons_tasks.stats import Estimate, Resampler
 
 Examples = Data | Sequence[Sentence] | Sequence[Instance]

@@ -1,13 +1,6 @@
 """The user's own labelled data: read a file, learn a constraint from it, and judge it on held-out data.
 
-    file -> format -> Structures | PsiTable, Split -> Recipe -> Learned
-
-| file | format | a structure is |
-|---|---|---|
-| CoNLL columns | `conll` | a sentence: one label per token, and columns such as words and POS tags |
-| JSON lines | `jsonl` | an object: `labels` with `words`, `pos`, ...; or `tuples` |
-| folder of Hugging Face `datasets` | `datasets` | a row: `tokens` with `ner_tags`, `pos_tags`, ... |
-| CSV, npz | `csv`, `npz` | a row: psi itself, valid or not |
+    file -> format (`_formats`) -> Structures | PsiTable, Split -> Recipe -> Learned
 
 Each rule in words is followed by three numbers: `[support 313; expected 300 by chance, seen 7]`. The support
 is the number of valid training parts that its premise covers. The next two are the number of valid parts that
@@ -19,26 +12,22 @@ Not in the paper: all of this folder.
 """
 
 # Names that are not in `__all__` are for the other packages of lcons.
-from lcons_tasks.own_data._bound import Bound as Bound
-from lcons_tasks.own_data._bound import upper_bound as upper_bound
 from lcons_tasks.own_data._data import Data as Data
 from lcons_tasks.own_data._data import Part as Part
 from lcons_tasks.own_data._data import PsiTable, Structures
 from lcons_tasks.own_data._data import Split as Split
 from lcons_tasks.own_data._data import contiguous_folds as contiguous_folds
-from lcons_tasks.own_data._data import joined as joined
 from lcons_tasks.own_data._data import recorded_split as recorded_split
 from lcons_tasks.own_data._data import split as split
 from lcons_tasks.own_data._datasets import from_dataset
-from lcons_tasks.own_data._formats import described_layout as described_layout
-from lcons_tasks.own_data._formats import labelled_layout as labelled_layout
-from lcons_tasks.own_data._formats import read_data
+from lcons_tasks.own_data._formats import read_data, read_words
 from lcons_tasks.own_data._formats import tell_format as tell_format
 from lcons_tasks.own_data._learn import Learned, learn
+from lcons_tasks.own_data._recommendation import Bound as Bound
 from lcons_tasks.own_data._recommendation import recommend as recommend
+from lcons_tasks.own_data._recommendation import upper_bound as upper_bound
 from lcons_tasks.own_data._summary import summarise as summarise
 from lcons_tasks.own_data._summary import summary_dict as summary_dict
-from lcons_tasks.own_data._words import read_words
 
 __all__ = [
     "Learned",

@@ -1,6 +1,6 @@
 """The content of labelled files: structures, or psi vectors that are valid or not; and splits of them.
 
-Both store their position in the file, so that a structure keeps its number when data are split. A `Split`
+Both store their numbers in the file, so that a structure keeps its number when data are split. A `Split`
 records which parts of which files a constraint was learned from, and which parts were held out. It is stored
 in the provenance of the constraint.
 """
@@ -8,14 +8,14 @@ in the provenance of the constraint.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import Instance, InvalidInput
-from lcons_core._types import Floats, Ints
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.learn._evidence import fold_bounds
 
 HELD_OUT = 0.2
@@ -23,25 +23,31 @@ ALL, FIRST, LAST = "all", "first", "last"
 ROWS, STRUCTURES = "rows", "structures"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Structures:
-    """Valid structures; `tuples`: whether their y are tuples, not labels of a sequence."""
+    """Valid structures; `tuples`: whether their y are tuples, not labels of a sequence; `rows`: their
+    numbers in the file, from 1 on by default."""
 
     instances: tuple[Instance, ...]
     tuples: bool = False
-    first: int = 1
+    rows: Ints | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "instances", tuple(self.instances))
         if not self.instances:
-            raise InvalidInput("expected labelled structures, found none; pass at least one.")
+            raise InvalidInput("expected labelled structures: got none.")
 
     def __len__(self) -> int:
         return len(self.instances)
 
     def numbers(self) -> Ints:
         """The number of each structure in its file, from 1."""
-        return np.arange(self.first, self.first + len(self))
+        return np.arange(1, len(self) + 1) if self.rows is None else self.rows
+
+    def take(self, chosen: Bools) -> Structures:
+        """The chosen structures."""
+        instances = tuple(self.instances[i] for i in np.flatnonzero(chosen).tolist())
+        return Structures(instances, self.tuples, self.numbers()[chosen])
 
     @classmethod
     def of(cls, structures: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Structures:
@@ -60,15 +66,12 @@ class PsiTable:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
-        found = (self.X.ndim, self.X.shape[-1:], self.valid.shape)
-        if found != (2, (len(self.names),), self.X.shape[:1]):
+        shapes = (self.X.ndim, self.X.shape[-1:], self.valid.shape)
+        if shapes != (2, (len(self.names),), self.X.shape[:1]) or not self.X.size:
             raise InvalidInput(
-                f"expected vectors with {len(self.names)} named columns and one verdict each, found vectors"
-                f" of shape {self.X.shape} and verdicts of shape {self.valid.shape}; pass one name per column"
-                " and one verdict per row."
+                f"psi vectors need a name per column and a verdict per row: got {len(self.names)} names,"
+                f" vectors of shape {self.X.shape} and verdicts of shape {self.valid.shape}."
             )
-        if not len(self.X) or not self.names:
-            raise InvalidInput("expected psi vectors, found none; pass at least one row and one column.")
 
     def __len__(self) -> int:
         return len(self.X)
@@ -77,7 +80,7 @@ class PsiTable:
         """The number of each row in its file, from 1."""
         return np.arange(1, len(self) + 1) if self.rows is None else self.rows
 
-    def take(self, chosen: NDArray[np.bool_]) -> PsiTable:
+    def take(self, chosen: Bools) -> PsiTable:
         """The chosen rows."""
         return PsiTable(self.names, self.X[chosen], self.valid[chosen], self.numbers()[chosen])
 
@@ -90,60 +93,44 @@ def split(data: Data, share: float = HELD_OUT) -> tuple[Data, Data | None]:
     the valid rows and of the invalid rows. The held-out part is None if it would be empty.
 
     >>> train, held_out = split(Structures.of([(["a"], ["O"])] * 10))
-    >>> len(train), len(held_out), held_out.first
-    (8, 2, 9)
+    >>> len(train), held_out.numbers().tolist()
+    (8, [9, 10])
     """
     if not 0 < share < 1:
-        raise InvalidInput(f"expected a held-out share between 0 and 1, found {share}; 0.2 is usual.")
-    if isinstance(data, Structures):
-        kept = len(data) - int(len(data) * share)
-        if kept == len(data):
-            return data, None
-        train = Structures(data.instances[:kept], data.tuples, data.first)
-        return train, Structures(data.instances[kept:], data.tuples, data.first + kept)
-    held_out = np.zeros(len(data), dtype=np.bool_)
-    for verdict in (False, True):
-        rows = np.flatnonzero(data.valid == verdict)
-        held_out[rows[len(rows) - int(len(rows) * share) :]] = True
-    return (data.take(~held_out), data.take(held_out)) if held_out.any() else (data, None)
+        raise InvalidInput(f"a held-out share is between 0 and 1: got {share}.")
+    mask = _mask(data, [side[len(side) - int(len(side) * share) :] for side in _sides(data)])
+    return (data.take(~mask), data.take(mask)) if mask.any() else (data, None)
 
 
 def contiguous_folds(data: Data, folds: int) -> list[tuple[Data, Data]]:
     """(the rest, the fold) for each of `folds` contiguous folds; of a table, contiguous in its valid rows and
     in its invalid rows. Neighbours stay together, because they are alike. No folds of a single structure.
 
-    >>> [(len(rest), fold.first) for rest, fold in contiguous_folds(Structures.of([(["a"], ["O"])] * 5), 2)]
-    [(3, 1), (2, 3)]
+    >>> data = Structures.of([(["a"], ["O"])] * 5)
+    >>> [(len(rest), fold.numbers().tolist()) for rest, fold in contiguous_folds(data, 2)]
+    [(3, [1, 2]), (2, [3, 4, 5])]
     """
+    sides = _sides(data)
+    bounds = [fold_bounds(len(side), min([folds, *map(len, sides)])) for side in sides]
+    masks = [
+        _mask(data, [side[first:stop] for side, (first, stop) in zip(sides, places, strict=True)])
+        for places in zip(*bounds, strict=True)
+    ]
+    return [(data.take(~mask), data.take(mask)) for mask in masks if not mask.all()]
+
+
+def _sides(data: Data) -> list[Ints]:
+    """The indices of all structures, or those of the valid and of the invalid rows."""
     if isinstance(data, Structures):
-        bounds = fold_bounds(len(data), folds)
-        return [
-            (
-                replace(data, instances=data.instances[:first] + data.instances[stop:]),
-                replace(data, instances=data.instances[first:stop], first=data.first + first),
-            )
-            for first, stop in (bounds if len(bounds) > 1 else ())
-        ]
+        return [np.arange(len(data))]
     sides = [np.flatnonzero(data.valid == verdict) for verdict in (False, True)]
-    sides = [rows for rows in sides if len(rows)]
-    found: list[tuple[Data, Data]] = []
-    for fold in range(min(folds, *map(len, sides))):
-        held_out = np.zeros(len(data), dtype=np.bool_)
-        for rows in sides:
-            first, stop = fold_bounds(len(rows), min(folds, *map(len, sides)))[fold]
-            held_out[rows[first:stop]] = True
-        if not held_out.all():
-            found.append((data.take(~held_out), data.take(held_out)))
-    return found
+    return [side for side in sides if len(side)]
 
 
-def joined(data: Data, other: Data) -> Data:
-    """Both as one, `other` after `data`; they must be of the same kind."""
-    if isinstance(data, Structures) and isinstance(other, Structures) and data.tuples == other.tuples:
-        return Structures((*data.instances, *other.instances), data.tuples)
-    if isinstance(data, PsiTable) and isinstance(other, PsiTable) and data.names == other.names:
-        return PsiTable(data.names, np.concatenate([data.X, other.X]), np.append(data.valid, other.valid))
-    raise InvalidInput("expected data of one kind with the same columns, found two kinds; pass one kind.")
+def _mask(data: Data, indices: Sequence[Ints]) -> Bools:
+    mask = np.zeros(len(data), dtype=np.bool_)
+    mask[np.concatenate(indices)] = True
+    return mask
 
 
 @dataclass(frozen=True)
@@ -159,13 +146,9 @@ class Part:
     share: float = 0.0
 
     def __post_init__(self) -> None:
-        known = self.unit in (ROWS, STRUCTURES) and self.which in (ALL, FIRST, LAST)
-        counts = all(isinstance(one, int) and one >= 0 for one in (self.count, self.of))
-        share = isinstance(self.share, int | float) and 0 <= self.share < 1
-        if not (
-            isinstance(self.file, str) and known and counts and share and (self.which == ALL or self.share)
-        ):
-            raise InvalidInput(f"expected a part of a file, found {self!r:.200}; pass counts and a share.")
+        is_known = self.unit in (ROWS, STRUCTURES) and self.which in (ALL, FIRST, LAST)
+        if not (is_known and 0 <= self.count <= self.of and 0 <= self.share < 1):
+            raise InvalidInput(f"expected a part of a file: got {self!r:.200}.")
 
     @classmethod
     def all_of(cls, data: Data, file: str) -> Part:
@@ -197,11 +180,8 @@ class Split:
         whole = Part.all_of(data, file)
         if held_out is None:
             return cls((whole,))
-        first, last = (
-            Part(file, whole.unit, len(part), len(data), which, share)
-            for part, which in ((train, FIRST), (held_out, LAST))
-        )
-        return cls((first,), (last,))
+        first = Part(file, whole.unit, len(train), len(data), FIRST, share)
+        return cls((first,), (Part(file, whole.unit, len(held_out), len(data), LAST, share),))
 
     @property
     def learned_from_words(self) -> str:
@@ -229,23 +209,9 @@ class Split:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "learned_from": [asdict(part) for part in self.learned_from],
-            "held_out": [asdict(part) for part in self.held_out],
-            **({"folds": self.folds} if self.folds else {}),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Split:
-        """The split with the plain data of `to_dict`."""
-        try:
-            sides = [tuple(Part(**part) for part in data[side]) for side in ("learned_from", "held_out")]
-        except (KeyError, TypeError) as error:
-            raise InvalidInput(f"expected a split of files, found {data!r:.200} ({error}).") from None
-        folds = data.get("folds", 0)
-        if not sides[0]:
-            raise InvalidInput("expected a split of files, found one without a part to learn from.")
-        return cls(sides[0], sides[1], folds if isinstance(folds, int) else 0)
+        folds = {"folds": self.folds} if self.folds else {}
+        parts = {"learned_from": self.learned_from, "held_out": self.held_out}
+        return {side: [asdict(part) for part in some] for side, some in parts.items()} | folds
 
 
 SPLIT = "split"
@@ -255,7 +221,9 @@ def recorded_split(provenance: Mapping[str, Any]) -> tuple[str, Split | None]:
     """The data that a constraint was learned from, in words, and as a split if it is known; ("", None) if
     nothing is recorded."""
     try:
-        recorded = Split.from_dict(provenance[SPLIT])
-    except (KeyError, InvalidInput):
+        data = provenance[SPLIT]
+        sides = [tuple(Part(**part) for part in data[side]) for side in ("learned_from", "held_out")]
+        recorded = Split(sides[0], sides[1], int(data.get("folds", 0)))
+        return recorded.learned_from_words, recorded
+    except (InvalidInput, KeyError, TypeError, ValueError):
         return "", None
-    return recorded.learned_from_words, recorded

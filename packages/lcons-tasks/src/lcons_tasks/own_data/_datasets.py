@@ -1,8 +1,8 @@
 """Labelled sentences from Hugging Face `datasets`: a folder that `save_to_disk` wrote, or a `Dataset` itself.
 
-A sentence is a row, read as a record (`_records`): lists of texts, or numbers of a `ClassLabel`, which the
-dataset names. If no column has one of the usual names of labels, the only list of a `ClassLabel` has them. Of
-a folder with several splits, the split `train` is read; the folder of a split is a dataset, too.
+A row is a record (`_records`): lists of texts, or numbers of a `ClassLabel`, which the dataset names. If no
+column has one of the usual names of labels, the only list of a `ClassLabel` has them. Of a folder with
+several splits, the split `train` is read; the folder of a split is a dataset, too.
 
 `datasets` is imported when one is read.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from lcons_core import InvalidInput, MissingExtra
 from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.own_data._data import Structures
-from lcons_tasks.own_data._records import LABEL, MEMBERS, read_records
+from lcons_tasks.own_data._records import LABEL, MEMBERS, Record, read_records
 
 _MARKS = ("dataset_info.json", "dataset_dict.json")
 _SPLIT = "train"
@@ -25,7 +25,7 @@ _SPLIT = "train"
 
 def is_dataset(path: str | os.PathLike[str]) -> bool:
     """Whether `save_to_disk` wrote this folder."""
-    return Path(path).is_dir() and any((Path(path) / mark).is_file() for mark in _MARKS)
+    return any((Path(path) / mark).is_file() for mark in _MARKS)
 
 
 def from_dataset(
@@ -40,12 +40,7 @@ def from_dataset(
     return read_records(name, dataset_records(dataset), stated)
 
 
-def read_dataset(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> Structures:
-    """The sentences of a folder that `save_to_disk` wrote."""
-    return from_dataset(load_dataset(path), columns, path)
-
-
-def dataset_records(dataset: Any) -> Iterator[tuple[int, dict[str, list[str]]]]:
+def dataset_records(dataset: Any) -> Iterator[tuple[int, Record]]:
     """(number, columns of names) of each row."""
     kinds = _kinds(dataset)
     rows = dataset.select_columns(sorted(kinds)).with_format(None)
@@ -57,20 +52,16 @@ def load_dataset(path: str | os.PathLike[str]) -> Any:
     """The dataset of a folder that `save_to_disk` wrote."""
     try:
         import datasets
-    except ImportError as error:
-        raise MissingExtra(f"{os.fspath(path)!r} needs datasets ({error}): pip install datasets.") from None
+    except ImportError:
+        raise MissingExtra(f"{os.fspath(path)!r} needs datasets: run `pip install datasets`.") from None
     try:
         loaded = datasets.load_from_disk(os.fspath(path))
+        return loaded[_SPLIT] if isinstance(loaded, datasets.DatasetDict) else loaded
     except Exception as error:
         reason = " ".join(str(error).split())
         raise MalformedCorpus(
-            f"{os.fspath(path)}: expected a dataset that `save_to_disk` wrote: {reason:.200}"
+            f"{os.fspath(path)}: expected a dataset, or the split {_SPLIT!r}: {reason:.200}"
         ) from None
-    if not isinstance(loaded, datasets.DatasetDict):
-        return loaded
-    if _SPLIT not in loaded:
-        raise MalformedCorpus(f"{os.fspath(path)}: expected a split {_SPLIT!r}: got {', '.join(loaded)}.")
-    return loaded[_SPLIT]
 
 
 def _kinds(dataset: Any) -> dict[str, Any]:
@@ -92,5 +83,5 @@ def _named(values: list[Any], kind: Any) -> list[str]:
         return values
     strange = [value for value in values if value is None or not 0 <= value < len(kind.names)]
     if strange:
-        raise InvalidInput(f"expected a number from 0 to {len(kind.names) - 1} per label: got {strange[0]}.")
+        raise InvalidInput(f"a label is a number from 0 to {len(kind.names) - 1}: got {strange[0]}.")
     return [kind.names[value] for value in values]

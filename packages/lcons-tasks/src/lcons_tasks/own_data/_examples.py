@@ -1,19 +1,16 @@
 """The learning task of the user's data: the feature, and the valid and invalid vectors.
 
 A structure that the feature cannot represent (a label or value that is not in training, a count far too
-large) has no rows and is counted as outside. Combinations that do not fit (feature and data, negatives and
-feature) raise an error before any work.
+large) has no rows and is counted as outside.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core import (
     FeatureSpace,
@@ -22,91 +19,77 @@ from lcons_core import (
     LabelledExamples,
     Recipe,
     SparsePsi,
+    TooLarge,
     space_of_columns,
 )
 from lcons_core._instance import WORD
 from lcons_core._psi import PsiRows
-from lcons_core._types import Ints
+from lcons_core._types import Bools
 from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature
-from lcons_core.features._ngrams import is_punctuation
 from lcons_core.learn._estimator import AUTO
 from lcons_core.learn._evidence import Needed, sort_negatives
 from lcons_core.learn._examples import UNSEEN, flipped, fold, unseen
-from lcons_core.learn._recipe import FEATURES, OFTEN
-from lcons_tasks.data._stream import POS
 from lcons_tasks.own_data._data import Data, PsiTable, Structures
 
-PUNCTUATION = "punctuation"
+GIVEN = "given"
+OF_TUPLES = ("pairs", "tuples")
+# More labels than this are no labels, but words or numbers in the wrong column.
+MOST_LABELS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The psi rows of structures, each with the index of its structure; `inside` is the number of structures
-    with rows, `outside` lists the others with the reason."""
+    """The psi rows of structures, each with the index of its structure; `outside` are the indices of the
+    structures without rows, with the reason. `values`: of a feature of sequences, the value indices of each
+    structure that has rows."""
 
     rows: PsiRows
     inside: int
-    outside: tuple[tuple[int, str], ...] = ()
+    outside: dict[int, str]
+    values: Sequence[Any] = ()
 
-    @property
-    def position(self) -> Ints:
-        """(N,) the number of each row within its structure."""
-        owner = self.rows.owner
-        return np.arange(len(owner)) - np.searchsorted(owner, owner)
+    def position(self, row: int) -> int:
+        """The number of a row within its structure."""
+        return row - int(np.searchsorted(self.rows.owner, self.rows.owner[row]))
 
 
-def parts_of(feature: ConstraintFeature, data: Structures) -> Parts:
+def parts_of(feature: ConstraintFeature, instances: Sequence[Instance]) -> Parts:
     """The parts of structures."""
-    return parts_and_values(feature, data)[0]
-
-
-def parts_and_values(feature: ConstraintFeature, data: Structures) -> tuple[Parts, list[Any]]:
-    """The parts of structures, and for a feature of sequences the value indices of each structure inside."""
     # The windows of all sequences become psi at once, which takes a fraction of the time of one by one.
-    pieces: list[Any] = []
-    owners: list[int] = []
-    outside: list[tuple[int, str]] = []
-    for i, instance in enumerate(data.instances):
+    pieces: dict[int, Any] = {}
+    outside: dict[int, str] = {}
+    for i, instance in enumerate(instances):
         try:
-            piece = (
-                feature.values(instance) if isinstance(feature, SequenceFeature) else feature.psi(instance)
-            )
+            if isinstance(feature, SequenceFeature):
+                pieces[i] = feature.values(instance)
+            else:
+                pieces[i] = feature.psi(instance)
         except InvalidInput as error:
-            outside.append((i, str(error).split(";")[0]))
-            continue
-        pieces.append(piece)
-        owners.append(i)
-    owner = np.repeat(np.array(owners, dtype=np.int64), [len(piece) for piece in pieces])
-    if isinstance(feature, SequenceFeature) and pieces:
-        psi = feature.psi_of_values(np.concatenate(pieces))
+            outside[i] = str(error).split(";")[0]
+    values = list(pieces.values())
+    owner = np.repeat(np.array([*pieces], dtype=np.int64), [len(piece) for piece in values])
+    if isinstance(feature, SequenceFeature) and values:
+        psi = feature.psi_of_values(np.concatenate(values))
     else:
-        psi = SparsePsi.stack([SparsePsi.from_indices([], feature.space.d), *pieces])
-    return Parts(PsiRows.of(psi, owner), len(owners), tuple(outside)), pieces
+        psi = SparsePsi.stack([SparsePsi.from_indices([], feature.space.d), *values])
+    return Parts(PsiRows.of(psi, owner), len(pieces), outside, values)
 
 
-def rows_of(space: FeatureSpace, data: PsiTable, chosen: NDArray[np.bool_]) -> Parts:
+def rows_of(space: FeatureSpace, data: PsiTable, chosen: Bools) -> Parts:
     """The chosen rows of a table as structures of one part each."""
     rows = np.flatnonzero(chosen)
     fits = space.contains(data.X[rows]) if len(rows) else np.zeros(0, dtype=np.bool_)
-    outside = tuple((int(i), "it is not a vector of the training space") for i in rows[~fits])
+    outside = dict.fromkeys(rows[~fits].tolist(), "it is not a vector of the training space")
     psi = SparsePsi.from_dense(data.X[rows[fits]])
     return Parts(PsiRows.of(psi, rows[fits]), int(fits.sum()), outside)
-
-
-GIVEN = "given"
-OF_TABLES = (UNSEEN, "flip")
-OF_TUPLES = ("pairs", "tuples")
-# Entries of made vectors that are checked per second to be points of their space.
-CHECKED = 8e7
-
-Making = Callable[[str, int, float], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """A learning task: the recipe with its feature and negatives named, the feature (None for tables), and
     `seen`: all valid vectors of the training data, including those that `min_support` leaves out of the
-    examples. `negatives` is the recipe's source, or `GIVEN`; `needed` is the evidence that windows need."""
+    examples. `negatives` is the recipe's source, or `GIVEN`; `needed` is the evidence that windows need;
+    `contradictions` counts vectors of a table that are both valid and invalid."""
 
     recipe: Recipe
     feature: ConstraintFeature | None
@@ -118,76 +101,46 @@ class Task:
     needed: Needed | None = None
 
 
-def task_of(data: Data, recipe: Recipe, making: Making | None) -> Task:
-    """The learning task of data; `making` is called before negatives are made."""
-    return _of_table(data, recipe) if isinstance(data, PsiTable) else _of_structures(data, recipe, making)
+def task_of(data: Data, recipe: Recipe) -> Task:
+    """The learning task of data."""
+    return _of_table(data, recipe) if isinstance(data, PsiTable) else _of_structures(data, recipe)
 
 
-def _of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Task:
-    recipe = _fitting(recipe, data.tuples)
-    check_columns(data, _column(recipe))
-    _check_words(data, recipe)
+def _of_structures(data: Structures, recipe: Recipe) -> Task:
+    name = recipe.feature or ("pairs" if data.tuples else "ngram")
+    if isinstance(name, str) and (name in OF_TUPLES) != data.tuples:
+        kind = "tuples" if data.tuples else "label sequences"
+        raise InvalidInput(f"the data are {kind}, which the feature {name!r} cannot read; choose another.")
     labels = {label for instance in data.instances for label in instance.y}
-    if not data.tuples and len(labels) < 2:
-        found = ", ".join(sorted(labels)) or "none"
-        raise InvalidInput(
-            f"expected at least two different labels: got {found}; is this the right column"
-            ' (`columns="word=1,label=-1"`)?'
+    if not data.tuples and not 2 <= len(labels) <= MOST_LABELS:
+        error = InvalidInput if len(labels) < 2 else TooLarge
+        raise error(
+            f"expected from 2 to {MOST_LABELS:,} different labels: got {len(labels):,}; is this the right"
+            ' column (`columns="word=1,label=-1"`)?'
         )
-    recipe, feature = recipe.complete(data.instances)
-    _check_values(feature, recipe)
-    valid, values = parts_and_values(feature, data)
+    recipe, feature = replace(recipe, feature=name).complete(data.instances)
+    if isinstance(feature, NgramContext) and len(feature.contexts) < 1 + (name not in (WORD, "punctuation")):
+        raise InvalidInput(f"all tokens have the same {feature.context_name}; choose another feature.")
+    valid = parts_of(feature, data.instances)
     if isinstance(feature, SequenceFeature) and not len(valid.rows):
         longest = max(len(instance.y) for instance in data.instances)
         raise InvalidInput(f"expected sentences of {feature.n} tokens or more: the longest has {longest}.")
     seen = fold(valid.rows.psi, feature.space.d)
-    positives = frequent(seen, recipe.min_support)
-    made = recipe.source(feature, data.instances, positives)
-    source = str(recipe.negatives)
-    if making is not None:
-        making(source, made.size, made.size * feature.space.d / CHECKED)
-    examples = LabelledExamples.of(feature.space, positives, made.collect())
-    needed = None
+    positives = _frequent(seen, recipe.min_support)
+    negatives = recipe.source(feature, data.instances, positives).collect()
+    examples, needed = LabelledExamples.of(feature.space, positives, negatives), None
     if isinstance(feature, SequenceFeature) and isinstance(recipe.evidence, float):
-        examples, needed = sort_negatives(feature, values, examples, recipe.evidence)
-    return Task(recipe, feature, examples, source, valid, seen, needed=needed)
+        examples, needed = sort_negatives(feature, valid.values, examples, recipe.evidence)
+    return Task(recipe, feature, examples, str(recipe.negatives), valid, seen, needed=needed)
 
 
-def _fitting(recipe: Recipe, tuples: bool) -> Recipe:
-    """The recipe with its feature named; raises an error if the feature does not fit the structures."""
-    name = recipe.feature or ("pairs" if tuples else "ngram")
-    if isinstance(name, str) and (name in OF_TUPLES) != tuples:
-        same = ("context", "tuples")
-        fitting = [one for one in FEATURES if (one in OF_TUPLES) == tuples and one not in same]
-        kind = "tuples" if tuples else "label sequences"
-        raise InvalidInput(f"a feature of {kind} is one of {', '.join(fitting)}: got {name!r}.")
-    return replace(recipe, feature=name)
-
-
-def _column(recipe: Recipe) -> str | None:
-    """The column of x that the feature reads as its context, if any."""
-    options = recipe.options()
-    if not isinstance(recipe.feature, str) or FEATURES[recipe.feature].kind is not NgramContext:
-        return None
-    return str(options.get("column", POS))
-
-
-def frequent(seen: PsiRows, least: float) -> PsiRows:
+def _frequent(seen: PsiRows, least: float) -> PsiRows:
     """The vectors that were seen `least` times or more; raises an error if there are none."""
     often = seen.weight >= least
     if not often.any():
-        most = times(seen.weight.max(initial=0))
-        raise InvalidInput(f"no valid vector was seen {times(least)} (`min_support`): at most {most}.")
+        most = seen.weight.max(initial=0)
+        raise InvalidInput(f"no valid vector was seen {least:g} times (`min_support`): at most {most:g}.")
     return seen.take(often)
-
-
-def times(number: float) -> str:
-    """A number of times, in words.
-
-    >>> times(1), times(1e6), times(2.5)
-    ('once', '1,000,000 times', '2.5 times')
-    """
-    return "once" if number == 1 else f"{int(number) if number == int(number) else number:,} times"
 
 
 def check_columns(data: Structures, column: str | None) -> None:
@@ -201,32 +154,6 @@ def check_columns(data: Structures, column: str | None) -> None:
             )
 
 
-def _check_words(data: Structures, recipe: Recipe) -> None:
-    """Raises an error if the words have no classes that the feature distinguishes."""
-    if recipe.feature not in (PUNCTUATION, WORD):
-        return
-    words = Counter(word for instance in data.instances for word in instance.x.get(WORD, ()))
-    if recipe.feature == PUNCTUATION and not any(map(is_punctuation, words)):
-        raise InvalidInput("expected punctuation among the words: got none; choose another feature.")
-    if recipe.feature == WORD and max(words.values(), default=0) < OFTEN:
-        raise InvalidInput(
-            f"expected words that occur {OFTEN} times or more: got none; try the feature shape."
-        )
-
-
-def _check_values(feature: ConstraintFeature, recipe: Recipe) -> None:
-    """Raises an error if the context is the same for all tokens, because then labels cannot depend on it.
-    With words and punctuation, all other words are one more value."""
-    if recipe.feature in (WORD, PUNCTUATION):
-        return
-    if isinstance(feature, NgramContext) and len(feature.contexts) < 2:
-        what = feature.context_name if feature.word_class else f"column {feature.column!r}"
-        raise InvalidInput(
-            f"expected a {what} with two values or more: got {', '.join(feature.contexts)}; name another with"
-            " the argument `column` or `columns`."
-        )
-
-
 def _of_table(data: PsiTable, recipe: Recipe) -> Task:
     recipe = replace(recipe, evidence=None) if recipe.evidence == AUTO else recipe
     for name in ("feature", "n", "column", "pad", "spans", "names", "evidence"):
@@ -235,7 +162,7 @@ def _of_table(data: PsiTable, recipe: Recipe) -> Task:
     space = space_of_columns(data.X, data.names)
     valid = rows_of(space, data, data.valid)
     seen = fold(valid.rows.psi, space.d)
-    positives = frequent(seen, recipe.min_support)
+    positives = _frequent(seen, recipe.min_support)
     invalid = rows_of(space, data, ~data.valid).rows.psi
     if not len(invalid):
         examples = LabelledExamples.of(space, positives, _made_of_rows(recipe, space, positives))
@@ -255,38 +182,6 @@ def _made_of_rows(recipe: Recipe, space: FeatureSpace, positives: PsiRows) -> Ps
         return unseen(space, positives.psi).collect()
     if recipe.negatives == "flip":
         return flipped(space, positives.psi, recipe.many, recipe.seed).collect()
-    sources = " or ".join(f"`negatives={name!r}`" for name in OF_TABLES)
-    raise InvalidInput(f"a table of valid vectors only needs {sources}: got {recipe.negatives!r}.")
-
-
-# Up to this share of held-out structures may be left out without a warning.
-FEW = 0.05
-_SHOWN = 6
-
-
-def check_labels(train: Data, held_out: Data) -> str | None:
-    """A warning if more than a few held-out structures have labels that are not in training, else None;
-    raises an error if all structures have such labels."""
-    if not isinstance(train, Structures) or not isinstance(held_out, Structures):
-        return None
-    known = {label for one in train.instances for label in _labels(one, train.tuples)}
-    new = [_labels(one, held_out.tuples) - known for one in held_out.instances]
-    strange = [i for i, labels in enumerate(new) if labels]
-    if len(strange) <= FEW * len(held_out):
-        return None
-    names = [repr(name) for name in sorted({str(label[1]) for labels in new for label in labels})]
-    first = held_out.numbers()[strange[0]]
-    text = (
-        f"{len(strange):,} of {len(held_out):,} held-out structures have labels that are not in the training"
-        f" data ({', '.join(names[:_SHOWN])}, first in structure {first})"
+    raise InvalidInput(
+        f"a table of valid vectors only needs `negatives=` {UNSEEN!r} or 'flip': got {recipe.negatives!r}."
     )
-    if len(strange) == len(held_out):
-        raise InvalidInput(text)
-    return f"{text}; these are not judged."
-
-
-def _labels(instance: Instance, tuples: bool) -> set[tuple[int, Hashable]]:
-    """The labels of a structure, each with the index of its member in the tuple (0 in a sequence)."""
-    if tuples:
-        return {(i, value) for one in instance.y for i, value in enumerate(one)}
-    return {(0, label) for label in instance.y}

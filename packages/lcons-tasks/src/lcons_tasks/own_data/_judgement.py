@@ -15,19 +15,20 @@ import numpy as np
 
 from lcons_core import LabelledExamples, LearnedConstraint, SparsePsi, why
 from lcons_core._blocks import Kind
-from lcons_core._psi import PsiRows
-from lcons_core._types import Bools, Ints
+from lcons_core._types import Bools
 from lcons_core.features import SequenceFeature
 from lcons_core.learn._evidence import Needed
 from lcons_core.reason._words import by_chance
-from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable, Structures
 from lcons_tasks.own_data._examples import Parts, parts_of
+from lcons_tasks.own_data._recommendation import Bound
 
 MOST_SHOWN = 5
 MOST_UNDECIDED = 3
 # With fewer structures, a share in percent would be misleading.
 FEWEST = 30
+# Up to this share of held-out structures may be left out without a warning.
+FEW_OUTSIDE = 0.05
 ROW, STRUCTURE = "row", "structure"
 _LONGEST = 12
 
@@ -73,88 +74,30 @@ class Judgement:
         """Plain data."""
         return asdict(self)
 
-    def warning(self, where: str) -> str | None:
-        """One sentence if valid structures are forbidden; otherwise None."""
-        if not self.forbidden_structures:
-            return None
-        first = self.examples[0]
-        text = f" ({first.text})" if first.text else ""
-        what = f"valid {ROW}s" if self.unit == ROW else "gold structures"
-        share = f" ({percent(self.forbidden_structures / self.structures)})" * (self.structures >= FEWEST)
-        return (
-            f"the constraint forbids {self.forbidden_structures:,} of {self.structures:,} {what}{share}"
-            f" {where}, such as {self.unit} {first.structure}{text}: {first.words}."
-        )
+    def warnings(self, where: str) -> list[str]:
+        """A sentence if valid structures are forbidden, and one if more than a few cannot be judged."""
+        texts = []
+        if self.forbidden_structures:
+            first = self.examples[0]
+            text = f" ({first.text})" if first.text else ""
+            what = f"valid {ROW}s" if self.unit == ROW else "gold structures"
+            texts.append(
+                f"the constraint forbids {of(self.forbidden_structures, self.structures, what)} {where},"
+                f" such as {self.unit} {first.structure}{text}: {first.words}."
+            )
+        if self.outside > FEW_OUTSIDE * (self.structures + self.outside):
+            texts.append(f"{self.outside:,} {self.unit}s {where} cannot be judged ({self.outside_example}).")
+        return texts
 
 
-def added(judgements: Sequence[Judgement]) -> Judgement:
-    """The judgements of several folds as one: counts are added, and of equal examples the first is kept."""
-    sums: dict[str, int | None] = {}
-    for name in (field.name for field in fields(Judgement) if field.type in ("int", "int | None")):
-        known = [value for one in judgements if (value := getattr(one, name)) is not None]
-        sums[name] = sum(known) if known else None
-    counts: Counter[str] = Counter()
-    examples: dict[str, Forbidden] = {}
-    for example in (example for one in judgements for example in one.examples):
-        counts[example.words] += example.count
-        examples.setdefault(example.words, example)
-    return replace(
-        judgements[0],
-        **sums,  # type: ignore[arg-type]
-        outside_example=next((one.outside_example for one in judgements if one.outside), ""),
-        examples=tuple(
-            replace(examples[words], count=count) for words, count in counts.most_common(MOST_SHOWN)
-        ),
-    )
+def of(part: int, whole: int, what: str, share: bool | None = None) -> str:
+    """A part of a whole in words, with its share if there are enough.
 
-
-def judge(
-    constraint: LearnedConstraint,
-    data: Data,
-    parts: Parts,
-    seen: AbstractSet[bytes] | None = None,
-    invalid: SparsePsi | None = None,
-) -> Judgement:
-    """The judgement of the constraint on the valid `parts` of `data`, and on the `invalid` rows.
-
-    `seen`: the keys of the valid training parts, if the data are not in training, so that parts may be new.
+    >>> of(1, 40, "rows"), of(1, 4, "rows")
+    ('1 of 40 rows (2.5%)', '1 of 4 rows')
     """
-    accepted = accepts(constraint, parts.rows.psi)
-    new = None
-    if seen is not None:
-        new = np.array([key not in seen for key in parts.rows.psi.row_keys()], dtype=np.bool_)
-    unit = ROW if isinstance(data, PsiTable) else STRUCTURE
-    outside = [f"{unit} {data.numbers()[i]}: {reason}" for i, reason in parts.outside[:1]]
-    return Judgement(
-        unit=unit,
-        structures=parts.inside,
-        forbidden_structures=len(np.unique(parts.rows.owner[~accepted])),
-        parts=len(accepted),
-        forbidden_parts=int((~accepted).sum()),
-        new_parts=None if new is None else int(new.sum()),
-        new_allowed=None if new is None else int((new & accepted).sum()),
-        invalid=None if invalid is None else len(invalid),
-        invalid_forbidden=None if invalid is None else int((~accepts(constraint, invalid)).sum()),
-        outside=len(parts.outside),
-        outside_example="".join(outside),
-        examples=tuple(_examples(constraint, data, parts, np.flatnonzero(~accepted))),
-    )
-
-
-def gold_bound(constraint: LearnedConstraint, gold: Structures) -> Bound:
-    """The bound on the share of gold parts that the constraint rejects; what it cannot read is left out."""
-    assert constraint.feature is not None
-    accepted = accepts(constraint, parts_of(constraint.feature, gold).rows.psi)
-    return Bound(int((~accepted).sum()), len(accepted))
-
-
-def accepts(constraint: LearnedConstraint, psi: SparsePsi) -> Bools:
-    """(N,) the verdicts of rows, each kind of row judged once."""
-    if not len(psi):
-        return np.zeros(0, dtype=np.bool_)
-    # A corpus shows the same few vectors again and again.
-    group, first = psi.groups()
-    return constraint.network.accepts(psi.take(first))[group]
+    shown = whole >= FEWEST if share is None else share
+    return f"{part:,} of {whole:,} {what}" + (f" ({percent(part / whole)})" if shown else "")
 
 
 def percent(share: float) -> str:
@@ -169,32 +112,84 @@ def percent(share: float) -> str:
     return "over 99.9%" if text == "100.0" and share < 1 else f"{text}%"
 
 
-def _examples(constraint: LearnedConstraint, data: Data, parts: Parts, rejected: Ints) -> list[Forbidden]:
-    """The parts that are forbidden most often; ties go to the first one."""
-    psi = parts.rows.psi
-    keys = psi.take(rejected).row_keys()
-    first = dict(zip(reversed(keys), reversed(rejected.tolist()), strict=True))
-    examples = []
-    for key, count in Counter(keys).most_common(MOST_SHOWN):
-        row = first[key]
-        words, reason = _reason(constraint, psi.take(np.array([row])).dense()[0])
-        owner = int(parts.rows.owner[row])
-        text = _text(constraint, data, owner, int(parts.position[row]))
-        examples.append(Forbidden(count, words, int(data.numbers()[owner]), text, reason))
-    return examples
+def added(judgements: Sequence[Judgement]) -> Judgement:
+    """The judgements of several folds as one: counts are added, and of equal examples the first is kept."""
+    sums: dict[str, Any] = {}
+    for name in (field.name for field in fields(Judgement) if field.type in ("int", "int | None")):
+        known = [value for one in judgements if (value := getattr(one, name)) is not None]
+        sums[name] = sum(known) if known else None
+    counts: Counter[str] = Counter()
+    examples: dict[str, Forbidden] = {}
+    for example in (example for one in judgements for example in one.examples):
+        counts[example.words] += example.count
+        examples.setdefault(example.words, example)
+    first = next((one.outside_example for one in judgements if one.outside), "")
+    shown = (replace(examples[words], count=count) for words, count in counts.most_common(MOST_SHOWN))
+    return replace(judgements[0], **sums, outside_example=first, examples=tuple(shown))
 
 
-def _reason(constraint: LearnedConstraint, point: Any) -> tuple[str, str]:
-    """A small forbidden part of a vector, in words, and the sum that forbids the whole vector."""
-    named = constraint.space.describe(point)
-    full = str(why(constraint, named))
-    one_hot = {block.name for block in constraint.space.blocks if block.kind is Kind.ONE_HOT}
-    if one_hot == set(named):
+def judge(
+    constraint: LearnedConstraint,
+    data: Data,
+    parts: Parts,
+    seen: AbstractSet[bytes] | None = None,
+    invalid: SparsePsi | None = None,
+) -> Judgement:
+    """The judgement of the constraint on the valid `parts` of `data`, and on the `invalid` rows.
+
+    `seen`: the keys of the valid training parts, if the data are not in training, so that parts may be new.
+    """
+    accepted, keys = accepts(constraint, parts.rows.psi), parts.rows.psi.row_keys()
+    new = None if seen is None else np.array([key not in seen for key in keys], dtype=np.bool_)
+    unit = ROW if isinstance(data, PsiTable) else STRUCTURE
+    rejected = np.flatnonzero(~accepted).tolist()
+    first = {keys[row]: row for row in reversed(rejected)}
+    often = Counter(keys[row] for row in rejected).most_common(MOST_SHOWN)
+    outside = [f"{unit} {data.numbers()[i]}: {reason}" for i, reason in parts.outside.items()]
+    return Judgement(
+        unit=unit,
+        structures=parts.inside,
+        forbidden_structures=len(np.unique(parts.rows.owner[~accepted])),
+        parts=len(accepted),
+        forbidden_parts=len(rejected),
+        new_parts=None if new is None else int(new.sum()),
+        new_allowed=None if new is None else int((new & accepted).sum()),
+        invalid=None if invalid is None else len(invalid),
+        invalid_forbidden=None if invalid is None else int((~accepts(constraint, invalid)).sum()),
+        outside=len(outside),
+        outside_example="".join(outside[:1]),
+        examples=tuple(_forbidden(constraint, data, parts, first[key], count) for key, count in often),
+    )
+
+
+def gold_bound(constraint: LearnedConstraint, gold: Structures) -> Bound:
+    """The bound on the share of gold parts that the constraint rejects; what it cannot read is left out."""
+    assert constraint.feature is not None
+    accepted = accepts(constraint, parts_of(constraint.feature, gold.instances).rows.psi)
+    return Bound(int((~accepted).sum()), len(accepted))
+
+
+def accepts(constraint: LearnedConstraint, psi: SparsePsi) -> Bools:
+    """(N,) the verdicts of rows; a corpus shows the same few again and again, so each kind is judged once."""
+    if not len(psi):
+        return np.zeros(0, dtype=np.bool_)
+    group, first = psi.groups()
+    return constraint.network.accepts(psi.take(first))[group]
+
+
+def _forbidden(constraint: LearnedConstraint, data: Data, parts: Parts, row: int, count: int) -> Forbidden:
+    """A part that is forbidden: a small forbidden part of it in words, and the sum that forbids all of it."""
+    named = constraint.space.describe(parts.rows.psi.take(np.array([row])).dense()[0])
+    total = str(why(constraint, named))
+    if all(block.kind is Kind.ONE_HOT for block in constraint.space.blocks if block.name in named):
         for name in list(named):
             rest = {other: value for other, value in named.items() if other != name}
             if rest and why(constraint, rest).forbidden:
                 named = rest
-    return ", ".join(_in_words(name, value) for name, value in named.items()), full
+    owner = int(parts.rows.owner[row])
+    text = _text(constraint, data, owner, parts.position(row))
+    words = ", ".join(_in_words(name, value) for name, value in named.items())
+    return Forbidden(count, words, int(data.numbers()[owner]), text, total)
 
 
 def _in_words(name: str, value: Any) -> str:
@@ -213,10 +208,9 @@ def _text(constraint: LearnedConstraint, data: Data, owner: int, position: int) 
     instance = data.instances[owner]
     if data.tuples:
         return f"({', '.join(instance.y[position])})"
-    feature = constraint.feature
     places: list[int] = list(range(len(instance.y)))
-    if isinstance(feature, SequenceFeature):
-        places = [t for t, _ in feature.label_terms(len(instance.y), position)]
+    if isinstance(constraint.feature, SequenceFeature):
+        places = [t for t, _ in constraint.feature.label_terms(len(instance.y), position)]
     words = instance.x.get("word")
     shown = [f"{words[t]}/{instance.y[t]}" if words else instance.y[t] for t in places[:_LONGEST]]
     return " ".join([*shown, *(["..."] if places[_LONGEST:] else [])])
@@ -236,23 +230,21 @@ class Undecided:
     @classmethod
     def of(cls, constraint: LearnedConstraint, examples: LabelledExamples, needed: Needed) -> Undecided:
         """The undecided windows of examples."""
-        rows: PsiRows = examples.undecided
-        if not len(rows):
-            return cls(0, 0, needed, ())
+        rows = examples.undecided
         first = np.argsort(-rows.weight, kind="stable")[:MOST_UNDECIDED]
-        words = []
-        for psi, chance in zip(rows.psi.take(first).dense(), rows.weight[first].tolist(), strict=True):
-            named = ", ".join(f"{name} {value}" for name, value in constraint.space.describe(psi).items())
-            words.append(f"{named}  [expected {by_chance(chance)} by chance]")
-        rejected = int((~constraint.network.accepts(rows.psi)).sum())
-        return cls(len(rows), rejected, needed, tuple(words))
+        points = [constraint.space.describe(psi) for psi in rows.psi.take(first).dense()] if len(rows) else []
+        words = (", ".join(f"{name} {value}" for name, value in point.items()) for point in points)
+        shown = tuple(
+            f"{text}  [expected {by_chance(chance)} by chance]"
+            for text, chance in zip(words, rows.weight[first].tolist(), strict=True)
+        )
+        return cls(len(rows), int((~accepts(constraint, rows.psi)).sum()), needed, shown)
 
     @property
-    def warning(self) -> str | None:
-        """One sentence if the network rejects some of them; otherwise None."""
-        if not self.rejected:
-            return None
-        return (
+    def warnings(self) -> list[str]:
+        """A sentence if the network rejects some of them."""
+        text = (
             f"the constraint forbids {self.rejected:,} of {self.count:,} combinations for which there is too"
             " little evidence; learn with more hidden units (the argument `hidden`) or more caution."
         )
+        return [text] if self.rejected else []

@@ -11,7 +11,7 @@ negatives are all unseen vectors, K is doubled until it fits (`Recipe`).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,22 +30,14 @@ from lcons_core.learn._examples import UNSEEN
 from lcons_core.learn._recipe import DOUBLED, Fitted
 from lcons_core.reason._words import Rule, TypeRule
 from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
-from lcons_tasks.own_data._examples import (
-    GIVEN,
-    Making,
-    Parts,
-    Task,
-    check_columns,
-    check_labels,
-    parts_of,
-    rows_of,
-    task_of,
-)
+from lcons_tasks.own_data._examples import GIVEN, Parts, Task, check_columns, parts_of, rows_of, task_of
 from lcons_tasks.own_data._judgement import Judgement, Undecided, added, judge
 from lcons_tasks.own_data._recommendation import Recommendation, recommend
 
 # A constraint file stores the evidence for at most this many rules.
 MOST_EVIDENCE = 200
+
+Report = Callable[[Progress], None] | None
 
 
 @dataclass(frozen=True)
@@ -80,19 +72,6 @@ class Learned:
         return recommend(None if self.held_out is None else self.held_out.bound, forbids=not nothing)
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """A learning task, and what was learned."""
-
-    data: Data
-    task: Task
-    fitted: Fitted
-
-    @property
-    def constraint(self) -> LearnedConstraint:
-        return self.fitted.constraint
-
-
 def learn(
     data: Data,
     recipe: Recipe | None = None,
@@ -100,123 +79,104 @@ def learn(
     *,
     folds: int | None = None,
     rules: int = 20,
-    progress: Callable[[Progress], None] | None = None,
-    making: Making | None = None,
+    progress: Report = None,
     judging: Callable[[int, int], None] | None = None,
 ) -> Learned:
     """The constraint that the data obey.
 
     Without a recipe, windows of labels need evidence. `folds`: without held-out data, this many contiguous
     folds of the data judge; `judging` is called with the number of each and their number before it is learned
-    without. `making` is called before negatives are made, with their source, the most that it may make and
-    the seconds that it needs.
+    without.
 
     >>> from lcons_core import Recipe
     >>> from lcons_tasks.own_data import Structures, learn
     >>> words = [(["Ann", "sings"], ["B", "O"]), (["Ann", "Lee"], ["B", "I"]), (["Oh", "Ann"], ["O", "B"])]
-    >>> found = learn(Structures.of([*words, (["Oh", "no"], ["O", "O"])]), Recipe(hidden=2))
-    >>> found.constraint.satisfied(["O", "I"]), found.training.forbidden_structures
+    >>> learned = learn(Structures.of([*words, (["Oh", "no"], ["O", "O"])]), Recipe(hidden=2))
+    >>> learned.constraint.satisfied(["O", "I"]), learned.training.forbidden_structures
     (False, 0)
     """
     chosen = recipe or Recipe(evidence=AUTO)
-    other_labels = None if held_out is None else check_labels(data, held_out)
-    task = task_of(data, chosen, making)
+    task = task_of(data, chosen)
+    # Errors of held-out data come before the work.
+    if held_out is not None and not (parts := _held_out_parts(task, data, held_out)).inside:
+        raise InvalidInput(f"no held-out structure can be judged: {min(parts.outside.values(), default='')}.")
+    fitted = _fitted(task, chosen, progress)
+    constraint, learner = fitted.constraint, fitted.learner
+    training, judged = judge(constraint, data, task.valid), None
     if held_out is not None:
-        # Errors of held-out data come before the work.
-        _held_out_parts(task, data, held_out)
-    fit = _fitted(data, task, chosen, progress)
-    training = judge(fit.constraint, data, task.valid)
-    judged = None
-    if held_out is not None:
-        judged = _judged(fit, held_out)
-    elif folds is not None and (parts := _judged_by_folds(data, chosen, folds, progress, judging)):
-        judged = added(parts)
+        judged = _judged(task, constraint, data, held_out)
+    elif folds is not None and (by_fold := list(_by_folds(data, chosen, folds, progress, judging))):
+        judged = added(by_fold)
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
-    explanation = explain(fit.constraint, counted, limit=rules, seed=chosen.seed)
-    needed = task.needed
-    undecided = None if needed is None else Undecided.of(fit.constraint, task.examples, needed)
+    explanation = explain(constraint, counted, limit=rules, seed=chosen.seed)
+    undecided = None if task.needed is None else Undecided.of(constraint, task.examples, task.needed)
     where = "in held-out folds" if held_out is None else "in held-out data"
-    warned = (
-        training.warning("that it learned from"),
-        None if judged is None else judged.warning(where),
-        other_labels,
-        None if undecided is None else undecided.warning,
-        fit.fitted.learner.fit_warning_,
-    )
-    results = fit.fitted.learner.cv_results_
+    texts = [
+        *training.warnings("that it learned from"),
+        *([] if judged is None else judged.warnings(where)),
+        *([] if undecided is None else undecided.warnings),
+        *([learner.fit_warning_] if learner.fit_warning_ else []),
+    ]
+    recorded = {"evidence": evidence(explanation), **_violation(constraint, task.examples)}
+    if judged is not None:
+        recorded["bound"] = judged.bound.to_dict()
+    results = learner.cv_results_
     return Learned(
-        constraint=_recorded(fit, explanation, judged),
+        constraint=replace(constraint, provenance={**constraint.provenance, **recorded}),
         examples=task.examples,
         recipe=task.recipe,
         negatives=task.negatives,
-        chosen=dict(fit.fitted.learner.configuration_),
+        chosen=dict(learner.configuration_),
         scores=() if results is None else tuple(map(float, results["mean_test_score"])),
-        tried=fit.fitted.tried,
+        tried=fitted.tried,
         training=training,
         held_out=judged,
         explanation=explanation,
         undecided=undecided,
-        warnings=tuple(text for text in warned if text is not None),
-        set_aside=fit.fitted.learner.set_aside_,
+        warnings=tuple(texts),
+        set_aside=learner.set_aside_,
         contradictions=task.contradictions,
     )
 
 
-def _recorded(fit: _Fit, explanation: Explanation, judged: Judgement | None) -> LearnedConstraint:
-    """The constraint with the evidence for its rules, its bound, and its mean violation."""
-    recorded: dict[str, Any] = {"evidence": evidence(explanation)}
-    recorded |= _violation(fit.constraint, fit.task.examples)
-    if judged is not None:
-        recorded["bound"] = judged.bound.to_dict()
-    return replace(fit.constraint, provenance={**fit.constraint.provenance, **recorded})
-
-
-def _fitted(data: Data, task: Task, recipe: Recipe, progress: Callable[[Progress], None] | None) -> _Fit:
+def _fitted(task: Task, recipe: Recipe, progress: Report) -> Fitted:
     doubled = recipe.hidden == AUTO and task.negatives == UNSEEN
     training = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
     with warnings.catch_warnings():
         # One of `Learned.warnings`.
         warnings.simplefilter("ignore", FitWarning)
-        return _Fit(data, task, training.learn_examples(task.examples, task.feature, progress=progress))
+        return training.learn_examples(task.examples, task.feature, progress=progress)
 
 
-def _judged(fit: _Fit, held_out: Data) -> Judgement:
+def _judged(task: Task, constraint: LearnedConstraint, data: Data, held_out: Data) -> Judgement:
     """The judgement on held-out data."""
-    task = fit.task
-    parts = _held_out_parts(task, fit.data, held_out)
-    invalid = None
-    if task.negatives == GIVEN and isinstance(held_out, PsiTable):
-        rows = rows_of(task.examples.space, held_out, ~held_out.valid).rows.psi
-        invalid = rows if len(rows) else None
-    return judge(fit.constraint, held_out, parts, set(task.seen.psi.row_keys()), invalid)
+    parts, invalid = _held_out_parts(task, data, held_out), None
+    if task.negatives == GIVEN and isinstance(held_out, PsiTable) and not held_out.valid.all():
+        invalid = rows_of(task.examples.space, held_out, ~held_out.valid).rows.psi
+    return judge(constraint, held_out, parts, set(task.seen.psi.row_keys()), invalid)
 
 
-def _judged_by_folds(
-    data: Data,
-    recipe: Recipe,
-    folds: int,
-    progress: Callable[[Progress], None] | None,
-    judging: Callable[[int, int], None] | None,
-) -> list[Judgement]:
+def _by_folds(
+    data: Data, recipe: Recipe, folds: int, progress: Report, judging: Callable[[int, int], None] | None
+) -> Iterator[Judgement]:
     """The judgements of the networks that are learned without each fold."""
-    judged = []
     pairs = contiguous_folds(data, folds)
-    for number, (rest, fold_data) in enumerate(pairs, start=1):
+    for number, (rest, fold) in enumerate(pairs, start=1):
         if judging is not None:
             judging(number, len(pairs))
         try:
-            fit = _fitted(rest, task_of(rest, recipe, None), recipe, progress)
+            task = task_of(rest, recipe)
+            constraint = _fitted(task, recipe, progress).constraint
         except InvalidInput:
             # The rest is too small for the feature or the search; the other folds still judge.
             continue
-        judged.append(_judged(fit, fold_data))
-    return judged
+        yield _judged(task, constraint, rest, fold)
 
 
 def evidence(explanation: Explanation) -> list[dict[str, Any]]:
     """The evidence for each rule in the data, for the file of the constraint."""
-    rules: tuple[Rule | TypeRule, ...] = (*explanation.types, *explanation.rules)
+    rules: list[Rule | TypeRule] = [*explanation.types, *explanation.rules]
     return [
         {
             "rule": rule.words,
@@ -231,20 +191,16 @@ def evidence(explanation: Explanation) -> list[dict[str, Any]]:
 
 def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
     """The valid parts of held-out data, which must be of the same kind as the training data."""
-    if isinstance(data, PsiTable) and isinstance(held_out, PsiTable):
-        if data.names != held_out.names:
-            raise InvalidInput(f"expected the columns of training: got {', '.join(held_out.names[:8])}.")
-        return rows_of(task.examples.space, held_out, held_out.valid)
-    same = (
-        isinstance(data, Structures) and isinstance(held_out, Structures) and data.tuples == held_out.tuples
-    )
-    if not same or task.feature is None or not isinstance(held_out, Structures):
-        raise InvalidInput("expected held-out data of the kind of the training data: got another kind.")
-    check_columns(held_out, task.feature.context_column)
-    return parts_of(task.feature, held_out)
+    match data, held_out:
+        case PsiTable(), PsiTable() if data.names == held_out.names:
+            return rows_of(task.examples.space, held_out, held_out.valid)
+        case Structures(), Structures() if task.feature is not None and data.tuples == held_out.tuples:
+            check_columns(held_out, task.feature.context_column)
+            return parts_of(task.feature, held_out.instances)
+    raise InvalidInput("held-out data must be of the kind and the columns of the training data.")
 
 
-def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, float]:
+def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, Any]:
     """The mean of -margin over the invalid examples that the constraint rejects, which is the unit of the
     cost `standard` of soft constraints (`lcons_decode.Soft`); nothing if it rejects none."""
     margins = constraint.margin(examples.negatives.psi)

@@ -1,110 +1,225 @@
-"""Records, which are JSON objects or rows of a table, as structures.
+"""Records, as other tools write them, and the structures in them.
 
-    {"labels": ["B-PER", "O"], "words": ["Ann", "sings"], "pos": ["NNP", "VBZ"]}     a sequence
-    {"tuples": [["Person", "Kill"], ["Person", "NoRel"]]}                            tuples
+| record | a structure is |
+|---|---|
+| `{"labels": ["B-PER", "O"], "words": ["Ann", "sings"], "pos": ["NNP", "VBZ"]}` | a sequence |
+| `{"tuples": [["Person", "Kill"], ["Person", "NoRel"]]}` | tuples |
+| `{"text": "Ann sings.", "label": [[0, 3, "PER"]]}` (doccano) | a sentence of the text |
+| `["Ann sings.", {"entities": [[0, 3, "PER"]]}]` (spaCy's tuples) | a sentence of the text |
+| rows of CSV with a token and a tag | the rows with one number of a sentence |
+| a row of a dataset of Hugging Face | a sequence |
 
-Without `labels`, the labels are `ner_tags` or `tags`. The column `word` is `words` or, without it, `tokens`.
-Every other list with one text per label is a column with the name of its member. Members that are not lists
-are ignored. Labels are names, never numbers.
+A file of JSON holds one record per line, or an array of them. The labels and the words have the names of
+`MEMBERS`, the first that a record has, or those that the user states. Without stated names, every other list
+with one text per label is a column with the name of its member. Labels are names, never numbers.
+
+Spans of characters become B-X and I-X on the tokens of `lcons_tasks.data.text`. A span that does not begin
+and end with tokens of one sentence, or overlaps an earlier one, is left out, and a warning counts these.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from lcons_core import Instance, InvalidInput, LconsError
 from lcons_core._files import parse
 from lcons_core._instance import WORD
+from lcons_core._schemes import OUTSIDE
 from lcons_tasks.data._lines import malformed, numbered_lines
+from lcons_tasks.data.text import sentences
 from lcons_tasks.own_data._data import Structures
 
-LABEL = "label"
-TUPLES = "tuples"
-# The members of the labels and of the words: the first that a record has.
-MEMBERS = {LABEL: ("labels", "ner_tags", "tags"), WORD: ("words", "tokens")}
+LABEL, TEXT, TUPLES, SENTENCE = "label", "text", "tuples", "sentence"
+MEMBERS = {
+    LABEL: ("labels", "ner_tags", "tags", "label", "tag", "ner_tag", "ner"),
+    WORD: ("words", "tokens", "word", "token"),
+    SENTENCE: ("sentence #", "sentence", "sentence_id", "sentence_idx", "sent_id"),
+}
+SPANS = ("entities", "labels", "label")
+
+File = str | os.PathLike[str]
+Record = Mapping[str, Any]
+Words = tuple[str, ...]
 
 
-def json_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """(line, object) of each line of a file."""
-    for number, text in numbered_lines(path):
-        if not text:
-            continue
-        try:
-            record = parse(text)
-        except InvalidInput as error:
-            raise malformed(path, number, f"expected a JSON object: {error}") from None
-        if not isinstance(record, dict):
-            raise malformed(path, number, f"expected a JSON object: got a {type(record).__name__}.")
-        yield number, record
+def member_of(column: str, names: Iterable[str]) -> str:
+    """The name of a column among the names of a record, in small or capital letters.
+
+    >>> member_of("word", ["Sentence #", "Token", "Tag"]), member_of("label", [])
+    ('Token', 'labels')
+    """
+    by_name = {name.casefold(): name for name in reversed([*names])}
+    return next((by_name[usual] for usual in MEMBERS[column] if usual in by_name), MEMBERS[column][0])
 
 
-def read_records(
-    path: str | os.PathLike[str],
-    records: Iterable[tuple[int, Mapping[str, Any]]],
-    members: Mapping[str, str] | None = None,
-) -> Structures:
-    """The structures of numbered records; `members` is the member of each column, of `MEMBERS` by default."""
+def json_records(path: File) -> Iterator[tuple[int, Record]]:
+    """(line or number in an array, object) of each object of a file of JSON lines, or of one JSON array."""
+    lines = [(number, text) for number, text in numbered_lines(path) if text]
+    values: Iterable[tuple[int, Any]] = ((number, _parsed(path, number, text)) for number, text in lines)
+    if lines and _begins_array(lines[0][1]):
+        values = enumerate(_parsed(path, 1, "\n".join(text for _, text in lines)), start=1)
+    for number, value in values:
+        match value:
+            case dict():
+                yield number, value
+            case [str() as text, {"entities": list() as spans}] | [str() as text, list() as spans]:
+                yield number, {TEXT: text, "entities": spans}
+            case _:
+                raise malformed(path, number, f"expected a JSON object: got a {type(value).__name__}.")
+
+
+def _begins_array(line: str) -> bool:
+    """Whether the first line is not a record itself, but the beginning of an array of records."""
+    try:
+        value = parse(line)
+    except InvalidInput:
+        return line.startswith("[")
+    return isinstance(value, list) and not (value and isinstance(value[0], str))
+
+
+def _parsed(path: File, number: int, text: str) -> Any:
+    try:
+        return parse(text)
+    except InvalidInput as error:
+        raise malformed(path, number, f"expected a JSON object: {error}") from None
+
+
+def row_records(rows: Iterator[tuple[int, list[str]]], stated: Record) -> Iterator[tuple[int, Record]]:
+    """(line, columns) of each sentence of a table with one row per token. A sentence ends where the cell in
+    the column of sentences changes and is not empty, and at a row without cells."""
+    names = [name.casefold() for name in next(rows)[1]]
+    place = stated.get(SENTENCE, member_of(SENTENCE, names)).casefold()
+    tokens: list[dict[str, str]] = []
+    first, sentence = 0, ""
+    for line, cells in chain(rows, [(0, [])]):
+        token = dict(zip(names, cells, strict=False))
+        number = token.pop(place, "") or sentence
+        if tokens and (not token or number != sentence):
+            columns = {name: [one[name] for one in tokens] for name in tokens[0] if name}
+            needed = (*stated.values(), *MEMBERS[WORD], *MEMBERS[LABEL])
+            yield first, {name: column for name, column in columns.items() if all(column) or name in needed}
+            tokens = []
+        if token:
+            first, sentence = first if tokens else line, number
+            tokens.append(token)
+
+
+def read_records(path: File, records: Iterable[tuple[int, Record]], stated: Record) -> Structures:
+    """The structures of numbered records; `stated` is the member of each column that the user names."""
     instances: list[Instance] = []
-    kinds = set()
+    kinds, spans, lost = set(), 0, 0
     for number, record in records:
         try:
-            instances.append(_instance(record, members or {}))
+            if _is_text(record, stated):
+                some, left_out = labelled_text(record[TEXT], _spans(record, stated))
+                spans, lost = spans + len(_spans(record, stated)), lost + left_out
+                instances += some
+            else:
+                instances.append(_instance(record, stated))
         except LconsError as error:
             raise malformed(path, number, str(error)) from None
-        kinds.add(not instances[-1].x and TUPLES in record)
+        kinds.add(TUPLES in record and not instances[-1].x)
         if len(kinds) > 1:
             raise malformed(path, number, f"expected one kind of structure: got `{TUPLES}` and labels.")
     if not instances:
         raise malformed(path, 1, "expected labelled structures: got none.")
+    if lost:
+        text = f"{Path(path).name}: {lost:,} of {spans:,} spans do not fit the tokens, and are left out"
+        warnings.warn(text, stacklevel=3)
     return Structures(tuple(instances), kinds == {True})
 
 
 def read_words_of_records(
-    path: str | os.PathLike[str], records: Iterable[tuple[int, Mapping[str, Any]]], member: str | None
-) -> tuple[tuple[str, ...], ...]:
-    """The words of numbered records that have some; labels are not read."""
-    sentences = []
+    path: File, records: Iterable[tuple[int, Record]], stated: Record
+) -> Iterator[Words]:
+    """The words of each sentence of numbered records; labels are not read."""
     for number, record in records:
-        name = member or first_member(WORD, record)
+        name = stated.get(WORD) or member_of(WORD, record)
         try:
-            sentences.append(names_of(record.get(name), name))
+            if _is_text(record, stated):
+                yield from (tuple(one.text for one in tokens) for tokens in sentences(record[TEXT]))
+            else:
+                yield names_of(record.get(name), name)
         except LconsError as error:
             raise malformed(path, number, str(error)) from None
-    return tuple(words for words in sentences if words)
 
 
-def first_member(column: str, record: Container[str]) -> str:
-    """The member of a column in a record.
+def _is_text(record: Record, stated: Record) -> bool:
+    """Whether a record has a text with spans of characters, and no words."""
+    word = stated.get(WORD) or member_of(WORD, record)
+    return isinstance(record.get(TEXT), str) and word not in record
 
-    >>> first_member("word", {"tokens": [], "tags": []}), first_member("label", {})
-    ('tokens', 'labels')
+
+def _spans(record: Record, stated: Record) -> list[tuple[int, int, str]]:
+    """The spans of a text: [first character, the one after the last, label], or objects with these."""
+    member = stated.get(LABEL) or next((name for name in SPANS if name in record), SPANS[0])
+    spans = []
+    for value in record.get(member, ()):
+        match value:
+            case [int() as first, int() as stop, str() as label]:
+                spans.append((first, stop, label))
+            case {"start_offset": int() as first, "end_offset": int() as stop, "label": str() as label}:
+                spans.append((first, stop, label))
+            case {"start": int() as first, "end": int() as stop, "label": str() as label}:
+                spans.append((first, stop, label))
+            case _:
+                raise InvalidInput(f'`{member}` holds spans such as [0, 3, "PER"]: got {value!r:.60}.')
+    return spans
+
+
+def labelled_text(text: str, spans: Iterable[tuple[int, int, str]]) -> tuple[list[Instance], int]:
+    """(the sentences of a text with IOB2 labels, the number of spans that do not fit its tokens). Blanks at
+    the ends of a span are no part of it.
+
+    >>> [sentence], lost = labelled_text("New York sleeps.", [(0, 9, "LOC"), (9, 12, "X")])
+    >>> sentence.y, lost
+    (('B-LOC', 'I-LOC', 'O', 'O'), 1)
     """
-    return next((name for name in MEMBERS[column] if name in record), MEMBERS[column][0])
+    runs = sentences(text)
+    labels = [[OUTSIDE] * len(run) for run in runs]
+    starts = {token.start: (s, i) for s, run in enumerate(runs) for i, token in enumerate(run)}
+    stops = {token.end: (s, i) for s, run in enumerate(runs) for i, token in enumerate(run)}
+    lost = 0
+    for first, stop, label in sorted(spans, key=lambda span: (span[0], -span[1])):
+        inside = text[max(first, 0) : max(stop, 0)]
+        run, begin = starts.get(first + len(inside) - len(inside.lstrip()), (-1, 0))
+        other, end = stops.get(first + len(inside.rstrip()), (-2, 0))
+        if run != other or not label or set(labels[run][begin : end + 1]) != {OUTSIDE}:
+            lost += 1
+            continue
+        labels[run][begin : end + 1] = [f"B-{label}", *[f"I-{label}"] * (end - begin)]
+    return [
+        Instance({WORD: tuple(token.text for token in run)}, tuple(y))
+        for run, y in zip(runs, labels, strict=True)
+    ], lost
 
 
-def _instance(record: Mapping[str, Any], stated: Mapping[str, str]) -> Instance:
-    named = {**{column: first_member(column, record) for column in MEMBERS}, **stated}
-    if TUPLES in record and named[LABEL] not in record:
+def _instance(record: Record, stated: Record) -> Instance:
+    """The structure of a record with labels or tuples."""
+    label, word = (stated.get(column) or member_of(column, record) for column in (LABEL, WORD))
+    if TUPLES in record and label not in record:
         return Instance({}, _tuples(record[TUPLES]))
-    required = [named[LABEL], *(member for column, member in stated.items() if column != LABEL)]
-    missing = [member for member in required if member not in record]
+    missing = [name for name in (label, *stated.values()) if name not in record]
     if missing:
-        there = ", ".join(list(record)[:8]) or "none"
         raise InvalidInput(
-            f"expected a member `{missing[0]}`{'' if stated else f' or `{TUPLES}`'}: got {there}; name the"
-            ' columns, as in `columns="word=tokens,label=NAME"`.'
+            f"expected a member `{missing[0]}`: got {', '.join(list(record)[:8])}; name the columns,"
+            ' as in `columns="word=tokens,label=NAME"`.'
         )
-    labels = names_of(record[named[LABEL]], named[LABEL])
-    columns = {column: member for column, member in named.items() if column != LABEL and member in record}
+    labels = names_of(record[label], label)
+    columns = {WORD: word, **stated} if word in record else dict(stated)
     if not stated:
-        others = (name for name, values in record.items() if isinstance(values, list))
-        columns |= {name: name for name in others if name not in named.values()}
+        lists = (name for name, values in record.items() if isinstance(values, list))
+        columns |= {name: name for name in lists if name not in (word, label)}
+    columns.pop(LABEL, None)
     return Instance({name: names_of(record[one], one, len(labels)) for name, one in columns.items()}, labels)
 
 
-def names_of(values: Any, member: str, length: int | None = None) -> tuple[str, ...]:
+def names_of(values: Any, member: str, length: int | None = None) -> Words:
     """The names in a member; `length`: how many there must be."""
     if not isinstance(values, list) or not all(isinstance(value, str) and value for value in values):
         raise InvalidInput(f"`{member}` must be a list of names, as text: got {values!r:.60}.")
@@ -113,7 +228,7 @@ def names_of(values: Any, member: str, length: int | None = None) -> tuple[str, 
     return tuple(values)
 
 
-def _tuples(values: Any) -> tuple[tuple[str, ...], ...]:
+def _tuples(values: Any) -> tuple[Words, ...]:
     if not isinstance(values, list) or not all(isinstance(one, list) and one for one in values):
         raise InvalidInput(f"`{TUPLES}` must be a list of lists of names: got {values!r:.60}.")
     return tuple(names_of(one, TUPLES) for one in values)

@@ -16,13 +16,13 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lcons_core import DamagedFile
+from lcons_core import DamagedFile, InvalidInput
+from lcons_core._types import Bools
 from lcons_core.storage._archive import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
@@ -31,37 +31,43 @@ VALID = "valid"
 DELIMITERS = ",;\t"
 
 
-def csv_rows(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
-    """(line, cells) of each row that is not empty; the cells are separated by comma, semicolon or tab."""
+def cells_of(header: str) -> list[str]:
+    """The cells of a header, which are separated by comma, semicolon or tab."""
+    return [cell.strip() for cell in header.split(max(DELIMITERS, key=header.count))]
+
+
+def csv_rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of the header and of each row; a row without text has no cells."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise unreadable(path, error) from None
     except UnicodeDecodeError as error:
         raise malformed(path, 1, f"expected UTF-8 text: got other bytes at {error.start}.") from None
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.split("\n", 1)[0]))
+    header = text.split("\n", 1)[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=header.count))
+    width = len(cells_of(header))
     try:
-        rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells) and len(cells) != width:
+                raise malformed(
+                    path, reader.line_num, f"expected {width} cells as in the header: got {len(cells)}."
+                )
+            yield reader.line_num, cells if any(cells) else []
     except csv.Error as error:
         raise malformed(path, reader.line_num, f"expected CSV: {error}.") from None
-    if len(rows) < 2:
-        raise malformed(path, 1, f"expected a header and rows: got {len(rows)} lines.")
-    width = len(rows[0][1])
-    for line, cells in rows:
-        if len(cells) != width:
-            raise malformed(path, line, f"expected {width} cells as in the header: got {len(cells)}.")
-    return [(line, [cell.strip() for cell in cells]) for line, cells in rows]
 
 
 def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
     """The vectors of a CSV file (comma, semicolon or tab); `valid`: the label of valid vectors."""
-    (first, header), *rows = csv_rows(path)
-    if VALID not in header:
-        raise malformed(path, first, f"expected a column named {VALID!r}: got {', '.join(header):.200}.")
-    place = header.index(VALID)
-    names = header[:place] + header[place + 1 :]
-    X = np.array([_numbers(path, line, cells[:place] + cells[place + 1 :], names) for line, cells in rows])
-    return _table(path, names, X, [cells[place] for _, cells in rows], valid)
+    rows = [(line, cells) for line, cells in csv_rows(path) if cells]
+    if len(rows) < 2 or VALID not in rows[0][1]:
+        raise malformed(path, 1, f"expected a header with {VALID!r} or with words and labels, and rows.")
+    names = rows[0][1]
+    place = names.index(VALID)
+    X = np.array([_numbers(path, line, cells[:place] + cells[place + 1 :]) for line, cells in rows[1:]])
+    return _table(path, names[:place] + names[place + 1 :], X, [cells[place] for _, cells in rows[1:]], valid)
 
 
 def read_npz(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
@@ -75,68 +81,55 @@ def read_npz(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable
         ) from None
     except OSError as error:
         raise unreadable(path, error) from None
-    kinds = X.dtype.kind in "biuf" and y.dtype.kind in "biufU" and names.dtype.kind == "U"
-    if not kinds or X.ndim != 2 or y.shape != X.shape[:1] or names.shape != X.shape[1:]:
+    if X.dtype.kind not in "biuf" or y.dtype.kind not in "biufU" or names.dtype.kind != "U" or y.ndim != 1:
         raise MalformedCorpus(
             f"{os.fspath(path)}: expected X (rows, columns) of numbers, y (rows) and names (columns) of text:"
             f" got {X.dtype} {X.shape}, {y.dtype} {y.shape} and {names.dtype} {names.shape}."
         )
     labels = [str(label) for label in (y if y.dtype.kind == "U" else y.astype(np.float64)).tolist()]
-    return _table(path, names.tolist(), X.astype(np.float64), labels, valid)
-
-
-def delimiter_of(header: str) -> str:
-    """The character that separates the cells of a header."""
-    return max(DELIMITERS, key=header.count)
+    return _table(path, np.atleast_1d(names).tolist(), X.astype(np.float64), labels, valid)
 
 
 def _table(
     path: str | os.PathLike[str],
     names: Sequence[str],
-    X: NDArray[np.float64],
+    X: np.ndarray,
     labels: Sequence[str],
     valid: str | None,
 ) -> PsiTable:
-    if len(set(names)) != len(names) or not all(names):
-        twice = next((name for name in names if names.count(name) > 1 or not name), "")
-        raise malformed(path, 1, f"expected a different name for each column: got {twice!r} twice or empty.")
-    return PsiTable(tuple(names), X, _verdict(os.fspath(path), labels, valid))
+    try:
+        if len(set(names)) != len(names) or not all(names):
+            raise InvalidInput("each column needs a name of its own.")
+        return PsiTable(tuple(names), X, _verdict(labels, valid))
+    except InvalidInput as error:
+        raise malformed(path, 1, str(error)) from None
 
 
-def _verdict(file: str, labels: Sequence[str], valid: str | None) -> NDArray[np.bool_]:
+def _verdict(labels: Sequence[str], valid: str | None) -> Bools:
     """Which of the labels mean valid. Numbers are equal if their values are: 1 and 1.0."""
     codes = np.array([_same(label) for label in labels])
     distinct = sorted(set(codes.tolist()))
     if valid is None and (set(distinct) <= {"0", "1"} or distinct == ["-1", "1"]):
-        return codes == "1"
+        return np.asarray(codes == "1")
     if valid is None or _same(valid) not in distinct or len(distinct) > 2 or "" in distinct:
-        stated = f"{valid!r} (the argument `valid`) and another label" if valid else "0 and 1"
-        raise MalformedCorpus(
-            f"{file}: expected {stated} of valid and invalid rows: got {', '.join(map(repr, distinct[:5]))};"
-            " state the valid one of two labels, as in `valid='feasible'`."
-        )
-    return codes == _same(valid)
+        stated = "0 and 1; state the valid one of two others (`valid`)" if valid is None else repr(valid)
+        raise InvalidInput(f"expected two labels, {stated}: got {', '.join(map(repr, distinct[:5]))}.")
+    return np.asarray(codes == _same(valid))
 
 
 def _same(label: str) -> str:
     """One text for all ways to write a number; other labels as they are."""
     try:
-        number = float(label)
+        return f"{float(label):.17g}"
     except ValueError:
         return label
-    return str(int(number)) if number.is_integer() else str(number)
 
 
-def _numbers(
-    path: str | os.PathLike[str], line: int, cells: Sequence[str], header: Sequence[str]
-) -> list[float]:
-    numbers = []
-    for name, cell in zip(header, cells, strict=True):
-        try:
-            number = float(cell)
-        except ValueError:
-            number = np.nan
-        if not np.isfinite(number):
-            raise malformed(path, line, f"expected a number in column {name!r}: got {quoted(cell)}.")
-        numbers.append(number)
+def _numbers(path: str | os.PathLike[str], line: int, cells: Sequence[str]) -> list[float]:
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError as error:
+        raise malformed(path, line, f"expected numbers: {error}.") from None
+    if not np.isfinite(numbers).all():
+        raise malformed(path, line, f"expected finite numbers: got {quoted(', '.join(cells))}.")
     return numbers
