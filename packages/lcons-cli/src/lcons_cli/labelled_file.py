@@ -29,7 +29,8 @@ _OPTIONS = (
         "form",
         metavar="FORMAT",
         help="conll: columns. tabs: columns separated by one tab, so that cells may contain blanks. jsonl:"
-        " one object per line. csv, npz: psi vectors. datasets: a folder that Hugging Face `datasets` saved."
+        " JSON lines or an array, also of doccano and of spaCy's tuples. csv: a token and a tag per row, or"
+        " psi vectors. npz: psi vectors. datasets: a folder that Hugging Face `datasets` saved."
         " With lcons-contrib also spacy (a DocBin), prodigy, label-studio, webanno (TSV 3), brat: files of"
         " these tools. Default: from the file.",
     ),
