@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LconsError, Recipe, space_of_columns
+from lcons_core import LconsError, Recipe
 from lcons_core._instance import Instance
 from lcons_core.learn._recipe import FEATURES
-from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.own_data import (
     PsiTable,
     Structures,
@@ -61,10 +60,6 @@ def test_what_could_be_anything_is_refused(tmp_path, text):
         tell_format(written(tmp_path, "a.txt", text))
 
 
-def test_columns_that_are_stated_tell_the_format(tmp_path):
-    assert tell_format(written(tmp_path, "a.txt", "a b\nc d\n"), columns=True) == "conll"
-
-
 def test_without_columns_the_first_is_the_word_and_the_last_the_label(tmp_path):
     data = read_data(written(tmp_path, "a.txt", CONLL))
     assert data.instances[0] == Instance(
@@ -98,25 +93,10 @@ def test_a_hash_is_a_word_where_the_number_of_cells_fits(tmp_path, text, words):
     assert [instance.x["word"] for instance in read_data(path).instances] == words
 
 
-def test_a_hash_is_a_word_in_a_file_of_one_column(tmp_path):
-    path = written(tmp_path, "a.txt", "#one\n#\n\ntwo\n")
-    layout = Columns(words=1, labels=1, comments=True)
-    assert [s.words for s in read_columns(path, layout)] == [("#one", "#"), ("two",)]
-
-
 def test_a_hash_begins_a_comment_in_conllu(tmp_path):
     token = "1\t#one\t_\tNOUN\t_\t_\t_\t_\t_\t_\n"
     path = written(tmp_path, "a.conllu", "#" + "\t_" * 9 + "\n#one\n" + token)
     assert [i.x["word"] for i in read_data(path).instances] == [("#one",)]
-
-
-def test_comments_before_a_sentence_are_not_read(tmp_path):
-    text = "# id = 1\nAnn B\n# O\n\n# text = a b\n# O\nOh O\n"
-    layout = Columns(comments=True)
-    assert [s.words for s in read_columns(written(tmp_path, "a.txt", text), layout)] == [
-        ("Ann", "#"),
-        ("#", "Oh"),
-    ]
 
 
 @pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.csv"])
@@ -261,20 +241,6 @@ def test_a_label_that_does_not_fit_the_file_is_refused(tmp_path, name, text):
         read_data(written(tmp_path, name, text), valid="ok")
 
 
-def test_columns_of_a_table_are_blocks_in_the_order_of_the_file():
-    X = np.array([[1, 0, 0, 5, 0, 1, 1], [0, 1, 1, 0, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]], dtype=float)
-    space = space_of_columns(X, ["k=a", "k=b", "p", "c", "q", "m=x", "m=y"])
-    assert [(b.name, str(b.kind), b.values) for b in space.blocks] == [
-        ("k", "one-hot", ("a", "b")),
-        ("psi", "binary", ("p",)),
-        ("count", "count", ("c",)),
-        ("psi 2", "binary", ("q",)),
-        ("m", "binary", ("x", "y")),
-    ]
-    assert space.contains(X).all()
-    assert space_of_columns(np.array([[1.0, 0], [0, 0]]), ["k=a", "k=b"]).blocks[0].other
-
-
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_a_split_keeps_every_row_once_and_its_number(valid, invalid):
     y = np.arange(valid + invalid) < valid
@@ -409,16 +375,6 @@ def test_vectors_given_as_both_count_as_valid_and_are_told():
     found = learn(data, Recipe(hidden=1))
     assert found.contradictions == 1
     assert found.constraint.accepts(table().X[:1]).all()
-
-
-def test_caution_forbids_less_of_what_is_valid():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (200, 6)).astype(float)
-    data = PsiTable(tuple("abcdef"), X, X @ [1, 2, 3, -3, -2, -1] + rng.normal(0, 2, 200) < 0)
-    bold, careful = (
-        learn(data, Recipe(hidden=1, caution=caution)).training.forbidden_parts for caution in (0.5, 20.0)
-    )
-    assert careful < bold
 
 
 def test_held_out_data_are_of_the_same_kind():
