@@ -28,7 +28,7 @@ from lcons_core import (
 from lcons_core._network import Conjunction
 from lcons_core._psi import PsiRows
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
-from lcons_core.reason._explain import explain_rejected, merge_cells
+from lcons_core.reason._explain import explain_rejected
 from lcons_core.reason._rules import Box, forbid_boxes
 from lcons_core.testing import conjunctions, networks, spaces
 
@@ -167,12 +167,6 @@ def test_what_padding_rules_out_is_not_expected():
     assert rule.expected == pytest.approx(8 * 2 / 8 * 3 / 8)
 
 
-@given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 69)), min_size=1))
-def test_merged_boxes_partition_the_cells(cells):
-    boxes = merge_cells(np.array(sorted(cells)), (3, 4, 70))
-    members = [point for box in boxes for point in itertools.product(*(m.nonzero()[0].tolist() for m in box))]
-    assert len(members) == len(set(members))
-    assert set(members) == cells
 
 
 @given(constraints())

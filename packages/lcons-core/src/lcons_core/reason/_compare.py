@@ -41,7 +41,7 @@ from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Ints, OnProgress
 from lcons_core.reason._rules import DomainEquations, domain_equations
-from lcons_core.reason._search import ENUMERATION_LIMIT, drawn_points, drawn_psi, scan, search
+from lcons_core.reason._search import ENUMERATION_LIMIT, drawn_points, drawn_psi, needed, scan, search
 
 DRAWN = 2**14
 SHOWN_ROWS = 10
@@ -336,9 +336,8 @@ def simplify(
         some = rows.take(left)
         # A network that decides the same points is faster than its rows.
         reference = points if points.networks() and not points.rounded else some
-        needed = left[_irredundant(some, space, reference, progress)]
-        dropped += [DroppedRow(m, Reason.IMPLIED) for m in np.setdiff1d(left, needed).tolist()]
-        left = needed
+        every, left = left, left[_irredundant(some, space, reference, progress)]
+        dropped += [DroppedRow(m, Reason.IMPLIED) for m in np.setdiff1d(every, left).tolist()]
     ordered = tuple(sorted(dropped, key=lambda drop: drop.row))
     return SimplifiedRows(space, rows.take(left), frozen(left), ordered, minimal, points.rounded)
 
@@ -366,13 +365,9 @@ def _irredundant(
             patterns[pattern.tobytes()] = patterns.get(pattern.tobytes(), 0) + int(number)
     keys = np.frombuffer(b"".join(patterns), dtype=np.uint8).reshape(len(patterns), -(-len(chosen) // 8))
     violated = np.unpackbits(keys, axis=1, count=len(chosen)).view(np.bool_)
-    needed, times = np.ones(len(chosen), dtype=np.bool_), violated.sum(1)
     # Rows that reject few points are dropped first.
-    for i in np.argsort(np.array(list(patterns.values())) @ violated, kind="stable"):
-        if (times[violated[:, i]] >= 2).all():
-            needed[i] = False
-            times = times - violated[:, i]
-    return np.sort(np.array(chosen, dtype=np.int64)[needed])
+    order = np.argsort(np.array(list(patterns.values())) @ violated, kind="stable")
+    return np.sort(np.array(chosen, dtype=np.int64)[needed(violated, order)])
 
 
 def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureSpace:

@@ -34,11 +34,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, permutations
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core._arithmetic import exponent, rounding_bound
 from lcons_core._blocks import Kind, check_numbers
@@ -54,6 +53,7 @@ from lcons_core.reason._search import (
     Values,
     drawn_points,
     drawn_psi,
+    needed,
     scan,
     search,
     space_of,
@@ -61,6 +61,7 @@ from lcons_core.reason._search import (
 from lcons_core.reason._words import (
     Coverage,
     Explanation,
+    Grow,
     Proof,
     Rule,
     RuleSentence,
@@ -73,10 +74,9 @@ from lcons_core.reason._words import (
 
 MOST_AXES = 24
 SAMPLE = 5_000
-STRONGEST = 300
 # Weights of a set on a domain that cannot be enumerated: less than a minute.
 MOST_WEIGHTS = 2**18
-MERGE_WORK = 4_000_000
+MOST_ORDERS = 8
 NAME, AXIS, MOST_NAMES, READING = 0.15, 0.3, 12, 0.6
 MOST_ROWS, ROWS_A_SEED = 1023, 4
 MOST_RULES, LEAST_SHARE = 300, 2e-4
@@ -213,6 +213,19 @@ def explain(
 
 
 @dataclass(frozen=True, eq=False)
+class _Box:
+    """A region whose points are all rejected, how it can grow, and the proof for a region that has grown."""
+
+    region: Region
+    grow: Grow
+    proof: Callable[[Region], Proof]
+
+
+# From the place of a point in a sample to boxes around it, each with the work of its search.
+Around = Callable[[int], Iterator[tuple[_Box, int]]]
+
+
+@dataclass(frozen=True, eq=False)
 class _Task:
     """A set on a space that is to be explained, the points of examples, if there are any, and how many rules
     are shown."""
@@ -225,17 +238,45 @@ class _Task:
     seed: int
 
     def explanation(self, enumeration: int) -> Explanation:
-        """The explanation of a small space, whose lattice has at most so many cells, or of a large one."""
-        axes = len(self.space.axes)
-        small = self.space.integral and axes <= MOST_AXES and lattice_size(self.space) <= enumeration
-        return (_enumerated if small else _bounded)(self)
+        """The explanation of a small space, whose partial assignments are at most so many, or of a large
+        one."""
+        space, rng = self.space, np.random.default_rng(self.seed)
+        lattice = math.prod(len(axis) + 1 for axis in space.axes)
+        if space.integral and len(space.axes) <= MOST_AXES and lattice <= enumeration:
+            whole = _Whole.of(self.points, space)
+            rejected = WeightedPoints.rejected_ones(space, np.argwhere(whole.rejected & whole.possible))
+            named, boxes = "rejected points", list(whole.boxes(self.negatives, rng))
+        else:
+            whole, named = None, "drawn rejected points"
+            rejected = _rejected_some(self.points, space, self.negatives, self.seed)
+            gold = None if self.positives is None else self.positives.take(self.positives.rejected)
+            boxes = _by_rows(self.points, rejected, gold, rng)
+        named, basis = (named, rejected) if self.negatives is None else ("negatives", self.negatives)
+        rejected = basis.take(basis.rejected)
+        rules, regions = [], []
+        for box in boxes:
+            stated = sentence(
+                space, box.region, box.grow, None if self.positives is None else self.positives.share
+            )
+            rules.append(self._rule(stated, rejected.weight(stated.region), box.proof(stated.region)))
+            regions.append(stated.region)
+        types: tuple[TypeRule, ...] = ()
+        covered = np.zeros(len(rejected), dtype=np.bool_)
+        if whole is not None and is_label_pairs(space):
+            counts = None if self.positives is None else self.positives.table()
+            types, pairs = type_rules(space, whole.rejected & whole.possible, whole.possible, counts)
+            covered = pairs[tuple(rejected.values.T)]
+            implied = [bool(types) and bool(pairs[_index(region, pairs.shape)].all()) for region in regions]
+            order = sorted(range(len(rules)), key=implied.__getitem__)
+            rules = [replace(rules[i], implied=implied[i]) for i in order]
+            regions = [regions[i] for i in order]
+        shown, every = _covered(rejected, covered, regions, self.limit)
+        every = rejected.total if whole is not None else every
+        coverage = Coverage(named, basis.total, rejected.total, every, shown)
+        valid = None if self.positives is None else self.positives.total
+        return Explanation(tuple(rules), whole is not None, coverage, self.limit, valid, types)
 
-    @property
-    def common(self) -> Callable[[int], Floats] | None:
-        """The share of each value of an axis among the valid parts."""
-        return None if self.positives is None else self.positives.share
-
-    def rule(self, stated: RuleSentence, covered: float, proof: Proof) -> Rule:
+    def _rule(self, stated: RuleSentence, covered: float, proof: Proof) -> Rule:
         """The rule of a sentence, with its figures on the examples."""
         box, antecedent = box_of(self.space, stated.region), box_of(self.space, stated.antecedent)
         lengths = enumerate(map(len, self.space.axes))
@@ -273,67 +314,22 @@ def explain_rejected(
     every = _Task(points, space, weighted, rejected, limit, seed).explanation(enumeration)
     # The rule of each type says more on what is rejected than a rule over all types.
     rules = tuple(replace(rule, implied=False) for rule in every.rules if rule.exceptions)
-    inside = np.zeros((len(rules), len(rejected)), dtype=np.bool_)
-    for i, rule in enumerate(rules):
-        inside[i] = rule.box.contains(space, rejected.values)
-    coverage = _coverage("rejected gold parts", rejected, rejected.total, inside, limit)
+    regions = [dict(rule.box.masks(space)) for rule in rules]
+    shown, found = _covered(rejected, np.zeros(len(rejected), dtype=np.bool_), regions, limit)
+    coverage = Coverage("rejected gold parts", rejected.total, rejected.total, found, shown)
     return replace(every, rules=rules, complete=not len(rejected), coverage=coverage, types=())
 
 
-def _coverage(basis: str, rejected: WeightedPoints, total: float, inside: Bools, limit: int) -> Coverage:
-    """The coverage of rules by `inside` (rules, points)."""
-    every, shown = (float(rejected.weights[some.any(0)].sum()) for some in (inside, inside[:limit]))
-    return Coverage(basis, total, rejected.total, every, shown)
-
-
-def lattice_size(space: FeatureSpace) -> int:
-    """prod(n_i + 1): the number of partial assignments of a space."""
-    return math.prod(len(axis) + 1 for axis in space.axes)
-
-
-def _enumerated(task: _Task) -> Explanation:
-    space, negatives = task.space, task.negatives
-    lattice = _Lattice.of(task.points, space)
-    regions = list(lattice.minimal_rules())
-    if any(block.whole for block in space.blocks):
-        regions = _without_contained(regions)
-    stated = [sentence(space, region, lattice.grown, task.common) for region in regions]
-    sizes = [lattice.sum(lattice.rejected, entry.region) for entry in stated]
-    covered = sizes if negatives is None else [negatives.weight(entry.region) for entry in stated]
-    proof = Proof("enumeration")
-    rules = [task.rule(entry, weight, proof) for entry, weight in zip(stated, covered, strict=True)]
-    strength = [(-w, -size, s.names) for w, size, s in zip(covered, sizes, stated, strict=True)]
-    order = sorted(range(len(rules)), key=strength.__getitem__)
-    sample = lattice.rejected_points() if negatives is None else negatives
-    sample = sample.sample(SAMPLE, np.random.default_rng(task.seed))
-    strongest = order[: max(STRONGEST, task.limit)]
-    regions = [stated[i].region for i in strongest]
-    cover = _greedy_cover(sample, regions, task.limit)[0] if len(rules) > 1 else []
-    first = [strongest[j] for j in cover]
-    order = [*first, *(i for i in order if i not in set(first))]
-    types: tuple[TypeRule, ...] = ()
-    pairs = np.zeros([len(axis) for axis in space.axes], dtype=np.bool_)
-    if is_label_pairs(space):
-        inner = (slice(0, -1),) * 2
-        counts = None if task.positives is None else task.positives.table()
-        types, pairs = type_rules(space, lattice.rejected[inner] > 0, ~lattice.vacuous[inner], counts)
-        rules = [
-            replace(rule, implied=bool(types) and bool(pairs[_index(entry.region, pairs.shape)].all()))
-            for rule, entry in zip(rules, stated, strict=True)
-        ]
-        order = sorted(order, key=lambda i: rules[i].implied)
-    for i in order[: task.limit]:
-        pairs[_index(stated[i].region, pairs.shape)] = True
-    if negatives is None:
-        total = float(lattice.rejected[(-1,) * lattice.rejected.ndim])
-        shown = float(lattice.rejected[(slice(0, -1),) * pairs.ndim][pairs].sum())
-        coverage = Coverage("rejected points", total, total, total, shown)
-    else:
-        rejected = float(negatives.weights[negatives.rejected].sum())
-        shown = float(negatives.weights[pairs[tuple(negatives.values.T)]].sum())
-        coverage = Coverage("negatives", negatives.total, rejected, rejected, shown)
-    valid = None if task.positives is None else task.positives.total
-    return Explanation(tuple(rules[i] for i in order), True, coverage, task.limit, valid, types)
+def _covered(
+    points: WeightedPoints, covered: Bools, regions: Sequence[Region], limit: int
+) -> tuple[float, float]:
+    """The weight of the points that are `covered` or in the first `limit` regions, and in all of them."""
+    for region in regions[:limit]:
+        covered = covered | points.inside(region)
+    shown = float(points.weights[covered].sum())
+    for region in regions[limit:]:
+        covered = covered | points.inside(region)
+    return shown, float(points.weights[covered].sum())
 
 
 def _index(region: Region, shape: Sequence[int]) -> tuple[Any, ...]:
@@ -342,130 +338,78 @@ def _index(region: Region, shape: Sequence[int]) -> tuple[Any, ...]:
     return np.ix_(*chosen)
 
 
-def _without_contained(regions: list[Region]) -> list[Region]:
-    """The regions that are not inside another one; of equal regions, the first."""
-    outer: list[Region] = []
-    for region in sorted(regions, key=lambda r: -sum(int(mask.sum()) for mask in r.values())):
-        if not any(all(i in region and not (region[i] & ~m).any() for i, m in o.items()) for o in outer):
-            outer.append(region)
-    return outer
-
-
 @dataclass(frozen=True, eq=False)
-class _Lattice:
-    """`rule` and `vacuous` on the extended domain; `rejected` is the number of rejected points per cell.
+class _Whole:
+    """Every point of a small space: which are `rejected`, and which are `possible` under `space.requires`.
 
-    Points that `space.requires` excludes count as rejected, because they cannot be completions; rules that
-    have only such completions are vacuous and are dropped.
-    """
+    Impossible points count as rejected, because they are completions of no combination."""
 
     space: FeatureSpace
-    rule: Bools
-    vacuous: Bools
-    rejected: Floats
+    rejected: Bools
+    possible: Bools
 
     @classmethod
-    def of(cls, points: PointSet, space: FeatureSpace) -> _Lattice:
-        # Impossible points are no completions, so they count as rejected.
-        rejected, impossible = np.ones((2, space.size), dtype=np.bool_)
+    def of(cls, points: PointSet, space: FeatureSpace) -> _Whole:
+        """The verdicts on all points."""
+        rejected, possible = np.ones(space.size, dtype=np.bool_), np.zeros(space.size, dtype=np.bool_)
         for flat, (accepted,) in scan([points], space):
-            rejected[flat], impossible[flat] = ~accepted, False
+            rejected[flat], possible[flat] = ~accepted, True
         shape = tuple(len(axis) for axis in space.axes)
-        counts = (rejected & ~impossible).astype(np.float64).reshape(shape)
-        return cls(
-            space,
-            _extended(rejected.reshape(shape), np.all),
-            _extended(impossible.reshape(shape), np.all),
-            _extended(counts, np.sum),
-        )
+        return cls(space, rejected.reshape(shape), possible.reshape(shape))
 
-    def rejected_points(self) -> WeightedPoints:
-        """The possible rejected points."""
-        inner = self.rejected[(slice(0, -1),) * self.rejected.ndim]
-        return WeightedPoints.rejected_ones(self.space, np.argwhere(inner))
+    def boxes(self, negatives: WeightedPoints | None, rng: np.random.Generator) -> Iterator[_Box]:
+        """Boxes that cover every rejected point, found around a sample of those left until none is left."""
+        left = self.rejected & self.possible
+        weights = np.ones(left.shape) if negatives is None else negatives.table() + 1e-9
+        while left.any():
+            values = np.argwhere(left)
+            points = replace(WeightedPoints.rejected_ones(self.space, values), weights=weights[left])
+            sample = points.sample(SAMPLE, rng)
+            seeds = np.argsort(-sample.weights, kind="stable")
+            for box in _cover(sample, seeds, partial(self.around, sample.values)):
+                left[_index(box.region, left.shape)] = False
+                yield box
 
-    def minimal_rules(self) -> Iterator[Region]:
-        """Boxes of minimal rules, merged within each set of axes."""
-        minimal = self.rule & ~self.vacuous
-        for i in range(minimal.ndim):
-            before = (slice(None),) * i
-            minimal[*before, :-1] &= ~self.rule[*before, -1:]
-        cells = np.argwhere(minimal)
-        fixed = cells < np.array([len(axis) for axis in self.space.axes])
-        patterns, which = np.unique(fixed, axis=0, return_inverse=True)
-        for p, pattern in enumerate(patterns):
-            axes = np.flatnonzero(pattern)
-            if not len(axes):
-                yield {}
-                continue
-            sizes = tuple(len(self.space.axes[i]) for i in axes)
-            for masks in merge_cells(cells[which.reshape(-1) == p][:, axes], sizes):
-                region = dict(zip(axes.tolist(), masks, strict=True))
-                # Neighbouring counts that are also rejected are added, because ranges are easier to read.
-                for i in region:
-                    if self.space.block(self.space.axes[i].block).whole:
-                        region[i] = self.grown(region, i)
-                yield region
+    def around(self, values: Ints, seed: int) -> Iterator[tuple[_Box, int]]:
+        """Boxes of rejected points around one: axes are freed where possible, and the others widened."""
+        axes = range(values.shape[1])
+        turns = ([*axes[i:], *axes[:i]] for i in axes)
+        for order in islice((way for turn in turns for way in (turn, turn[::-1])), MOST_ORDERS):
+            region = {i: np.arange(n) == values[seed, i] for i, n in enumerate(self.rejected.shape)}
+            for i in order:
+                if self.grown(region, i).all():
+                    del region[i]
+            for i in [i for i in order if i in region]:
+                region[i] = self.grown(region, i)
+            yield _Box(region, self.grown, lambda _: Proof("enumeration")), 0
 
     def grown(self, region: Region, axis: int) -> Bools:
-        """All values of one axis that can be added to the region: a mask that contains that of the region."""
-        wide = {**region, axis: np.ones(len(self.space.axes[axis]), dtype=np.bool_)}
-        cells = self.rule[self._cells(wide)]
-        mask: Bools = cells.all(tuple(i for i in range(cells.ndim) if i != axis)).reshape(-1)
-        return mask
-
-    def sum(self, extended: Floats, region: Region) -> float:
-        """The sum of an extended tensor over a region."""
-        return float(extended[self._cells(region)].sum())
-
-    def _cells(self, region: Region) -> tuple[Any, ...]:
-        shape = self.rule.shape
-        return np.ix_(*(region[i].nonzero()[0] if i in region else [n - 1] for i, n in enumerate(shape)))
+        """All values of one axis that are rejected with all points of the region's other conditions."""
+        rejected = self.rejected
+        for i, mask in region.items():
+            if i != axis:
+                rejected = rejected.compress(mask, axis=i)
+        return np.asarray(rejected.all(tuple(i for i in range(rejected.ndim) if i != axis)))
 
 
-def _extended(tensor: NDArray[Any], reduce: Callable[..., NDArray[Any]]) -> NDArray[Any]:
-    for axis in range(tensor.ndim):
-        tensor = np.concatenate([tensor, reduce(tensor, axis=axis, keepdims=True)], axis=axis)
-    return tensor
-
-
-def merge_cells(cells: Ints, sizes: tuple[int, ...]) -> list[tuple[Bools, ...]]:
-    """Disjoint boxes, each with one mask per axis, whose union is exactly the cells (C, axes). The number of
-    boxes depends on the order of the axes, so all orders are tried, or some if there are many cells.
-
-    >>> boxes = merge_cells(np.array([[0, 1], [0, 2], [1, 1], [1, 2]]), (2, 3))
-    >>> [mask.astype(int).tolist() for mask in boxes[0]], len(boxes)
-    ([[1, 1], [0, 1, 1]], 1)
-    """
-    words = max(sizes) // 64 + 1
-    start = np.zeros((*cells.shape, words), dtype=np.uint64)
-    row, column = np.indices(cells.shape)
-    start[row, column, cells // 64] = np.uint64(1) << (cells % 64).astype(np.uint64)
-    affordable = max(1, MERGE_WORK // max(1, len(sizes) * len(cells)))
-    # Each axis is soon the last one.
-    orders = islice(permutations(reversed(range(len(sizes)))), min(affordable, 120))
-    merged = []
-    for order in orders:
-        boxes = start
-        for axis in reversed(order):
-            boxes = _merge_along(boxes, axis)
-        merged.append(boxes)
-    octets = min(merged, key=len).astype("<u8").view(np.uint8)
-    bits = np.unpackbits(octets, axis=2, bitorder="little").view(np.bool_)
-    return [tuple(box[axis, :size] for axis, size in enumerate(sizes)) for box in bits]
-
-
-def _merge_along(boxes: NDArray[np.uint64], axis: int) -> NDArray[np.uint64]:
-    """The boxes after merging those that are equal on all other axes."""
-    others = np.delete(boxes, axis, axis=1).reshape(len(boxes), -1)
-    if not others.shape[1]:
-        return np.bitwise_or.reduce(boxes, axis=0, keepdims=True)
-    order = np.lexsort(others.T)
-    others = others[order]
-    starts = np.flatnonzero(np.concatenate(([True], (others[1:] != others[:-1]).any(1))))
-    merged = boxes[order[starts]]
-    merged[:, axis] = np.bitwise_or.reduceat(boxes[order, axis], starts, axis=0)
-    return merged
+def _cover(
+    sample: WeightedPoints, seeds: Ints, around: Around, most: int | None = None, least: float = 0.0
+) -> list[_Box]:
+    """Boxes around the seeds that no other covers, in the order of a greedy cover."""
+    boxes: dict[tuple[tuple[int, bytes], ...], _Box] = {}
+    covered = np.zeros(len(sample), dtype=np.bool_)
+    work = GROWTH_WORK
+    for number, seed in enumerate(seeds.tolist()):
+        if work < 0 or (number >= DIVERSE_SEEDS and covered[seed]):
+            continue
+        for box, steps in around(seed):
+            work -= steps
+            key = tuple((axis, box.region[axis].tobytes()) for axis in sorted(box.region))
+            if boxes.setdefault(key, box) is box:
+                covered |= sample.inside(box.region)
+    entries = list(boxes.values())
+    chosen = _greedy_cover(sample, [box.region for box in entries], most or len(entries), least)
+    return [entries[i] for i in chosen]
 
 
 def _reading_price(lengths: Any, one_hot: Any, numbers: Any) -> Floats:
@@ -474,11 +418,9 @@ def _reading_price(lengths: Any, one_hot: Any, numbers: Any) -> Floats:
     return np.where(numbers == lengths, 0.0, AXIS + NAME * names)
 
 
-def _greedy_cover(
-    points: WeightedPoints, regions: Sequence[Region], most: int, least: float = 0.0
-) -> tuple[list[int], Bools]:
-    """The indices of at most `most` regions, best first, and which points remain uncovered; a region is
-    chosen only if it newly covers more than a share `least` of the weight."""
+def _greedy_cover(points: WeightedPoints, regions: Sequence[Region], most: int, least: float) -> list[int]:
+    """The indices of at most `most` regions, best first; a region is chosen only if it newly covers more than
+    a share `least` of the weight."""
     uncovered = np.ones(len(points), dtype=np.bool_)
     inside = np.zeros((len(regions), len(points)), dtype=np.bool_)
     discount = np.zeros(len(regions))
@@ -491,47 +433,28 @@ def _greedy_cover(
         discount[i] = np.exp(-READING * _reading_price(lengths, one_hot[list(region)], numbers).sum())
     gain = inside @ points.weights
     chosen: list[int] = []
-    while len(chosen) < min(most, len(regions)):
-        best = int(np.argmax(np.where(gain > least * points.total, gain * discount, 0.0)))
-        if not gain[best] > least * points.total:
+    while len(chosen) < most:
+        gain = np.where(gain > least * points.total, gain, 0.0)
+        best = int((gain * discount).argmax()) if len(gain) else 0
+        if not len(gain) or not gain[best]:
             break
-        chosen.append(best)
         fresh = np.flatnonzero(inside[best] & uncovered)
         gain -= inside[:, fresh] @ points.weights[fresh]
         gain[best] = 0.0
         uncovered[fresh] = False
-    return chosen, uncovered
+        if len(fresh):  # otherwise its gain was a rounding error
+            chosen.append(best)
+    left = needed(inside[chosen].T, np.argsort(discount[chosen], kind="stable"))
+    return [i for i, is_needed in zip(chosen, left, strict=True) if is_needed]
 
 
-def _bounded(task: _Task) -> Explanation:
-    points, space, negatives = task.points, task.space, task.negatives
-    weights = sum(part.W.size for part in points.networks())
-    if weights > MOST_WEIGHTS:
-        raise TooLarge(f"a network on this large domain can have {MOST_WEIGHTS:,} weights, got {weights:,}.")
-    rng = np.random.default_rng(task.seed)
-    if negatives is None or not negatives.rejected.any():
-        searched = _drawn_rejected(points, space, rng, task.seed)
-    else:
-        searched = negatives.take(negatives.rejected)
-    basis = searched if negatives is None else negatives
-    rejected = basis.take(basis.rejected)
-    gold = None if task.positives is None else task.positives.take(task.positives.rejected)
-    rules, inside = [], np.zeros((MOST_RULES, len(rejected)), dtype=np.bool_)
-    for i, (region, rows, row) in enumerate(_strongest(points, searched, gold, rng)):
-        stated = sentence(space, region, partial(rows.grown, row), task.common)
-        proof = replace(rows.names[row], bound=float(rows.values.most(stated.region, row)))
-        inside[i] = rejected.inside(stated.region)
-        rules.append(task.rule(stated, float(rejected.weights[inside[i]].sum()), proof))
-    named = "drawn rejected points" if negatives is None else "negatives"
-    coverage = _coverage(named, rejected, basis.total, inside, task.limit)
-    valid = None if task.positives is None else task.positives.total
-    return Explanation(tuple(rules), False, coverage, task.limit, valid)
-
-
-def _drawn_rejected(
-    points: PointSet, space: FeatureSpace, rng: np.random.Generator, seed: int
+def _rejected_some(
+    points: PointSet, space: FeatureSpace, negatives: WeightedPoints | None, seed: int
 ) -> WeightedPoints:
-    """Random rejected points, used if there are no examples; empty if there were none."""
+    """The rejected negatives; if there are none, random rejected points; empty if none was found."""
+    if negatives is not None and negatives.rejected.any():
+        return negatives.take(negatives.rejected)
+    rng = np.random.default_rng(seed)
     if not space.integral:
         psi = drawn_psi(space, SAMPLE, rng)
         return WeightedPoints.rejected_ones(space, space.assignments(psi[~points.accepts(psi)]))
@@ -551,6 +474,10 @@ class Rows:
     values: Values
     slack: float
     names: tuple[Proof, ...]
+
+    def proof(self, row: int, region: Region) -> Proof:
+        """The proof that a row is below zero in a region."""
+        return replace(self.names[row], bound=float(self.values.most(region, row)))
 
     def grown(self, row: int, region: Region, axis: int) -> Bools:
         """All values of one axis that the row forbids under the region's other conditions."""
@@ -603,11 +530,14 @@ def _subsets(activations: Floats, most: int) -> Bools:
     return np.concatenate([common[common.any(1)], np.eye(K, dtype=np.bool_)[:most]])
 
 
-def _strongest(
+def _by_rows(
     points: PointSet, rejected: WeightedPoints, gold: WeightedPoints | None, rng: np.random.Generator
-) -> list[tuple[Region, Rows, int]]:
-    """The rules found, each with the rows tried and its own row of them, in the order of a greedy cover.
-    `gold`: valid points that are rejected, which should be in some rule, however long."""
+) -> list[_Box]:
+    """The boxes that cover most of the rejected points, each proved by one row. `gold`: valid points that are
+    rejected, which should be in some box, however long its rule."""
+    weights = sum(part.W.size for part in points.networks())
+    if weights > MOST_WEIGHTS:
+        raise TooLarge(f"a network on this large domain can have {MOST_WEIGHTS:,} weights, got {weights:,}.")
     space = rejected.space
     sample = rejected.sample(int(np.clip(MOST_NUMBERS // len(space.axes), 200, SAMPLE)), rng)
     seeds = rng.permutation(len(sample))
@@ -615,34 +545,26 @@ def _strongest(
         first = gold.sample(DIVERSE_SEEDS, rng)
         seeds = np.concatenate([len(sample) + np.arange(len(first)), seeds])
         pairs = zip((sample.values, sample.weights), (first.values, first.weights), strict=True)
-        values, weights = (np.concatenate(pair) for pair in pairs)
-        sample = WeightedPoints(space, values, weights, np.ones(len(values), dtype=np.bool_))
+        values, weighted = (np.concatenate(pair) for pair in pairs)
+        sample = replace(WeightedPoints.rejected_ones(space, values), weights=weighted)
     if not len(sample):
         return []
     rows = candidate_rows(points, space, sample.values)
     at = affine(space, rows.coefficients, rows.values.bias, sample.values)
     highest = rows.values.most({})
     growths: dict[int, _Growth] = {}
-    rules: dict[tuple[tuple[int, bytes], ...], tuple[Region, Rows, int]] = {}
-    covered = np.zeros(len(sample), dtype=np.bool_)
-    work = GROWTH_WORK
-    for number, seed in enumerate(seeds.tolist()):
-        if work < 0 or (number >= DIVERSE_SEEDS and covered[seed]):
-            continue
+
+    def around(seed: int) -> Iterator[tuple[_Box, int]]:
         # A row is sure at a point if little of its range is above its value there.
         sure = np.where(at[seed] < -rows.slack, -at[seed] / np.maximum(highest - at[seed], 1e-30), 0.0)
         for row in np.argsort(-sure, kind="stable")[: min(ROWS_A_SEED, np.count_nonzero(sure))].tolist():
             if row not in growths:
                 growths[row] = _Growth.of(rows, row, sample, at[:, row] < -rows.slack)
-            region, steps = growths[row].region(sample.values[seed])
-            work -= steps
-            key = tuple((axis, region[axis].tobytes()) for axis in sorted(region))
-            if key not in rules and rows.values.most(region, row) < -rows.slack:
-                rules[key] = region, rows, row
-                covered |= sample.inside(region)
-    entries = list(rules.values())
-    chosen, _ = _greedy_cover(sample, [region for region, _, _ in entries], MOST_RULES, LEAST_SHARE)
-    return [entries[i] for i in chosen]
+            region, work = growths[row].region(sample.values[seed])
+            if rows.values.most(region, row) < -rows.slack:
+                yield _Box(region, partial(rows.grown, row), partial(rows.proof, row)), work
+
+    return _cover(sample, seeds, around, MOST_RULES, LEAST_SHARE)
 
 
 @dataclass(frozen=True, eq=False)

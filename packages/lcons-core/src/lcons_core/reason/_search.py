@@ -290,6 +290,17 @@ def _halves(space: FeatureSpace, box: Bools, spread: Floats, pull: Floats) -> li
     return halves
 
 
+def needed(covers: Bools, order: Ints) -> Bools:
+    """(columns,) those left of `covers` (points, columns) when each column whose points are all in others is
+    dropped, in this order."""
+    needed, times = np.ones(covers.shape[1], dtype=np.bool_), covers.sum(1)
+    for i in order.tolist():
+        if (times[covers[:, i]] >= 2).all():
+            needed[i] = False
+            times = times - covers[:, i]
+    return needed
+
+
 def drawn_points(
     space: FeatureSpace, number: int, rng: np.random.Generator, region: Region | None = None
 ) -> Ints:
