@@ -358,13 +358,14 @@ class _Whole:
         return cls(space, rejected.reshape(shape), possible.reshape(shape))
 
     def boxes(self, negatives: WeightedPoints | None, rng: np.random.Generator) -> Iterator[_Box]:
-        """Boxes that cover every rejected point, found around a sample of those left until none is left."""
+        """Boxes that cover every rejected point: those of the negatives first, then the others."""
         left = self.rejected & self.possible
-        weights = np.ones(left.shape) if negatives is None else negatives.table() + 1e-9
+        weights = np.zeros(left.shape) if negatives is None else negatives.table()
         while left.any():
-            values = np.argwhere(left)
-            points = replace(WeightedPoints.rejected_ones(self.space, values), weights=weights[left])
-            sample = points.sample(SAMPLE, rng)
+            now = left & (weights > 0)
+            weights, now = (weights, now) if now.any() else (np.ones(left.shape), left)
+            points = WeightedPoints.rejected_ones(self.space, np.argwhere(now))
+            sample = replace(points, weights=weights[now]).sample(SAMPLE, rng)
             seeds = np.argsort(-sample.weights, kind="stable")
             for box in _cover(sample, seeds, partial(self.around, sample.values)):
                 left[_index(box.region, left.shape)] = False
