@@ -73,7 +73,7 @@ def test_the_rules_that_reject_gold_are_printed_with_how_much_they_reject(gold):
     assert rule.endswith("seen 2]")
     assert summary.endswith("it covers 100% of the rejected gold parts.")
     result = run("explain", gold / "iob2.json", "--gold", gold / "dev.conll")
-    assert result.stdout.startswith("- label 1 O or (start) cannot go with label 2 I-X  [support 3; ")
+    assert result.stdout.startswith("- I-X never after O or (start)  [support 3; ")
 
 
 def test_gold_that_is_not_rejected_needs_no_rule(gold):

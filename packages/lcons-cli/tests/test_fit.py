@@ -88,7 +88,7 @@ def test_what_is_printed_names_figures_parts_rules_changes_and_the_next_command(
     out = done.stdout
     assert re.search(r"span F1: \d+\.\d by the base model, \d+\.\d by the fitted tagger; gain", out)
     assert re.search(r"^label scheme iob2 +\d+\.\d\d +[+-]\d", out, re.MULTILINE)
-    assert "- label 1 O or (start) cannot go with label 2 I-DRUG" in out
+    assert "- I-DRUG never after O or (start)" in out
     assert out.splitlines()[-1] == "Next: lcons tag --model tagger text.txt"
     assert "more.txt: 128 sentences" in done.stderr
     assert {path.name for path in (folder / "tagger").iterdir()} == {
@@ -96,7 +96,7 @@ def test_what_is_printed_names_figures_parts_rules_changes_and_the_next_command(
     }  # fmt: skip
     report = (folder / "tagger/report.md").read_text()
     assert "## What each part gave" in report
-    assert "- label 1 O or (start) cannot go with label 2 I-DRUG" in report
+    assert "- I-DRUG never after O or (start)" in report
     assert "<html" in (folder / "tagger/report.html").read_text()
     tagged = lcons("tag", "--model", "tagger", "text.txt")
     assert tagged.stdout.splitlines()[0] == "Give [DRUG quinine] now ."

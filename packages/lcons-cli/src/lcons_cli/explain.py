@@ -145,7 +145,7 @@ def _lines(reason: Why, some: Completions, forbidden: bool | None) -> list[str]:
 
     lines = []
     if not reason.partial or reason.forbidden:
-        lines.append(str(reason))
+        lines += [reason.rule, reason.arithmetic] if reason.rule else [reason.arithmetic]
     elif forbidden:
         lines.append(
             f"forbidden: each of the {some.looked:,} completions is rejected, by different inequalities"

@@ -2,7 +2,7 @@
 
 The constraints are designed (not learned) constraints on label pairs, with explicit START and STOP.
 
-    IOB2:   I-X needs B-X or I-X before it
+    IOB2:   I-X only after B-X or I-X
     BIOES:  I-X and E-X need B-X or I-X before them; B-X and I-X need I-X or E-X after them
     BILOU:  BIOES with the letters L and U for E and S
 

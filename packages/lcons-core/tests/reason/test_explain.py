@@ -162,7 +162,7 @@ def test_what_padding_rules_out_is_not_expected():
     examples = Recipe(feature).examples([["A"], ["B", "A"], ["A", "C"]])
     box = Box.of(feature.space, {"label 1": ["B", "C"], "label 2": "(stop)"})
     (rule,) = explain(forbid_boxes(feature.space, [box]), examples, space=feature.space).rules
-    assert rule.words == "label 2 (stop) needs label 1 A"
+    assert rule.words == "(stop) only after A"
     # (start) (stop) would be expected most, 8 * 3/8 * 3/8. It cannot occur; B (stop) and C (stop) can.
     assert rule.expected == pytest.approx(8 * 2 / 8 * 3 / 8)
 
@@ -260,7 +260,7 @@ def test_negatives_that_are_all_accepted_do_not_hide_the_rules(enumeration):
     sides = (PsiRows.of(SparsePsi.from_indices([row], d=6)) for row in ([1, 4], [2, 5]))
     examples = SimpleNamespace(**dict(zip(("positives", "negatives"), sides, strict=True)))
     explanation = explain(network, examples, space=space, enumeration=enumeration)
-    assert [rule.words for rule in explanation.rules] == ["label 1 A cannot go with label 2 A"]
+    assert [rule.words for rule in explanation.rules] == ["A never after A"]
     assert (explanation.coverage.total, explanation.coverage.rejected) == (1.0, 0.0)
 
 

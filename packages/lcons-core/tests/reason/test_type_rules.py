@@ -19,7 +19,7 @@ LABELS = ("B-X", "B-Y", "B-Z", "I-X", "I-Y", "I-Z", "O")
 
 def test_iob2_is_one_sentence():
     said = str(explain(iob2(LABELS)))
-    assert said.splitlines()[0] == "- I-X needs B-X or I-X before it"
+    assert said.splitlines()[0] == "- I-X only after B-X or I-X"
     assert "label" not in said
     assert "  (X is any type: such lines stand for 3 rules on single types)" in said
 
@@ -27,15 +27,15 @@ def test_iob2_is_one_sentence():
 def test_bilou_says_what_is_needed_before_and_after():
     labels = [f"{prefix}-{kind}" for prefix in "BILU" for kind in ("P", "Q")]
     words = [rule.words for rule in explain(bilou([*labels, "O"])).types]
-    assert "L-X needs B-X or I-X before it" in words
-    assert "B-X needs I-X or L-X after it" in words
+    assert "L-X only after B-X or I-X" in words
+    assert "B-X only before I-X or L-X" in words
 
 
 def test_what_rejects_gold_is_said_for_single_types():
     gold = positives_of(NgramLabels(LABELS, 2, pad=True), [["O", "I-X"], ["B-X", "I-X"]])
     found = explain_rejected(iob2(LABELS), gold)
     assert found.types == ()
-    assert str(found).startswith("- label 2 I-X needs label 1 B-X or I-X  [")
+    assert str(found).startswith("- I-X only after B-X or I-X  [")
 
 
 def test_one_type_needs_no_rule_over_types():
@@ -76,7 +76,7 @@ def test_figures_of_a_rule_over_types_are_sums_over_types():
     sentences = [["B-X", "I-X", "O"], ["O", "B-Y", "I-Y"], ["B-Y", "I-Y", "I-Y"]] * 20
     found = learn_constraints(sentences)
     said = explain(found, Recipe("ngram", evidence=3).examples(sentences))
-    (rule,) = (rule for rule in said.types if rule.words.startswith("I-X needs"))
+    (rule,) = (rule for rule in said.types if rule.words.startswith("I-X only after"))
     assert (rule.support, rule.exceptions) == (80, 0)
     pairs = [pair for y in sentences for pair in pairwise(y)]
     before, after = ([pair[i] for pair in pairs] for i in (0, 1))

@@ -367,7 +367,7 @@ class _Whole:
             points = WeightedPoints.rejected_ones(self.space, np.argwhere(now))
             sample = replace(points, weights=weights[now]).sample(SAMPLE, rng)
             seeds = np.argsort(-sample.weights, kind="stable")
-            for box in _cover(sample, seeds, partial(self.around, sample.values)):
+            for box in _narrowed(sample, _cover(sample, seeds, partial(self.around, sample.values))):
                 left[_index(box.region, left.shape)] = False
                 yield box
 
@@ -376,10 +376,8 @@ class _Whole:
         axes = range(values.shape[1])
         turns = ([*axes[i:], *axes[:i]] for i in axes)
         for order in islice((way for turn in turns for way in (turn, turn[::-1])), MOST_ORDERS):
-            region = {i: np.arange(n) == values[seed, i] for i, n in enumerate(self.rejected.shape)}
-            for i in order:
-                if self.grown(region, i).all():
-                    del region[i]
+            point = {i: np.arange(n) == values[seed, i] for i, n in enumerate(self.rejected.shape)}
+            region = {**freed(point, self.grown, order)}
             for i in [i for i in order if i in region]:
                 region[i] = self.grown(region, i)
             yield _Box(region, self.grown, lambda _: Proof("enumeration")), 0
@@ -391,6 +389,14 @@ class _Whole:
             if i != axis:
                 rejected = rejected.compress(mask, axis=i)
         return np.asarray(rejected.all(tuple(i for i in range(rejected.ndim) if i != axis)))
+
+
+def freed(region: Region, grow: Grow, order: Sequence[int]) -> Region:
+    """The region without the conditions that it does not need, tried in this order."""
+    for i in order:
+        if grow(region, i).all():
+            region = {axis: mask for axis, mask in region.items() if axis != i}
+    return region
 
 
 def _cover(
@@ -413,8 +419,41 @@ def _cover(
     return [entries[i] for i in chosen]
 
 
+def _narrowed(sample: WeightedPoints, boxes: Sequence[_Box]) -> list[_Box]:
+    """The boxes that the sample needs, without values whose points are all in other boxes, if that is easier
+    to read."""
+    prices = np.array([_reading(sample.space, box.region) for box in boxes])
+    inside = np.array([sample.inside(box.region) for box in boxes])
+    left = needed(inside.T, order := np.argsort(-prices, kind="stable"))
+    regions = [dict(box.region) for box in boxes]
+    times = inside[left].sum(0)
+    for i in [i for i in order.tolist() if left[i]]:
+        region = regions[i]
+        for axis, value in [(i, v) for i, mask in region.items() for v in np.flatnonzero(mask)]:
+            narrow = {**region, axis: region[axis] & (np.arange(len(region[axis])) != value)}
+            points = inside[i] & (sample.values[:, axis] == value)
+            cheaper = _reading(sample.space, narrow) < _reading(sample.space, region)
+            if cheaper and points.any() and (times[points] >= 2).all():
+                region[axis] = narrow[axis]
+                inside[i] &= ~points
+                times = times - points
+    return [
+        replace(box, region=freed(region, box.grow, sorted(region)))
+        for box, region, is_left in zip(boxes, regions, left, strict=True)
+        if is_left
+    ]
+
+
+def _reading(space: FeatureSpace, region: Region) -> float:
+    """The part of the price of a region that measures the effort of the reader."""
+    one_hot = np.array([space.block(space.axes[i].block).kind is Kind.ONE_HOT for i in region])
+    lengths = np.array([len(mask) for mask in region.values()])
+    numbers = np.array([int(mask.sum()) for mask in region.values()])
+    return float(_reading_price(lengths, one_hot, numbers).sum())
+
+
 def _reading_price(lengths: Any, one_hot: Any, numbers: Any) -> Floats:
-    """The part of the price of so many values of an axis that measures the effort of the reader."""
+    """The price of so many values of an axis, without the share of the points that have them."""
     names = np.where(one_hot, np.minimum(np.minimum(numbers, lengths - numbers), MOST_NAMES), 1)
     return np.where(numbers == lengths, 0.0, AXIS + NAME * names)
 
@@ -423,21 +462,14 @@ def _greedy_cover(points: WeightedPoints, regions: Sequence[Region], most: int, 
     """The indices of at most `most` regions, best first; a region is chosen only if it newly covers more than
     a share `least` of the weight."""
     uncovered = np.ones(len(points), dtype=np.bool_)
-    inside = np.zeros((len(regions), len(points)), dtype=np.bool_)
-    discount = np.zeros(len(regions))
-    space = points.space
-    one_hot = np.array([space.block(axis.block).kind is Kind.ONE_HOT for axis in space.axes])
-    for i, region in enumerate(regions):
-        inside[i] = points.inside(region)
-        lengths = np.array([len(mask) for mask in region.values()])
-        numbers = np.array([int(mask.sum()) for mask in region.values()])
-        discount[i] = np.exp(-READING * _reading_price(lengths, one_hot[list(region)], numbers).sum())
+    inside = np.array([points.inside(region) for region in regions]).reshape(-1, len(points))
+    discount = np.exp([-READING * _reading(points.space, region) for region in regions])
     gain = inside @ points.weights
     chosen: list[int] = []
-    while len(chosen) < most:
+    while len(chosen) < min(most, len(regions)):
         gain = np.where(gain > least * points.total, gain, 0.0)
-        best = int((gain * discount).argmax()) if len(gain) else 0
-        if not len(gain) or not gain[best]:
+        best = int((gain * discount).argmax())
+        if not gain[best]:
             break
         fresh = np.flatnonzero(inside[best] & uncovered)
         gain -= inside[:, fresh] @ points.weights[fresh]
@@ -445,8 +477,7 @@ def _greedy_cover(points: WeightedPoints, regions: Sequence[Region], most: int, 
         uncovered[fresh] = False
         if len(fresh):  # otherwise its gain was a rounding error
             chosen.append(best)
-    left = needed(inside[chosen].T, np.argsort(discount[chosen], kind="stable"))
-    return [i for i, is_needed in zip(chosen, left, strict=True) if is_needed]
+    return chosen
 
 
 def _rejected_some(
@@ -511,8 +542,8 @@ def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> Rows:
     terms += 4 * len(space.axes) + 4
     slack = rounding_bound(float(3 * total), terms, q if space.integral else None)
     some = sample[:: 1 + len(sample) * len(c) // (4 * MOST_NUMBERS)]
-    rejects = (affine(space, C, c, some) < -slack).sum(0)
-    chosen = np.sort(np.argsort(-rejects, kind="stable")[:most])
+    values = affine(space, C, c, some)
+    chosen = np.sort(np.lexsort((values.min(0, initial=0.0), -(values < -slack).sum(0)))[:most])
     return Rows(C[chosen], Values.of(space, C[chosen], c[chosen]), slack, tuple(names[m] for m in chosen))
 
 

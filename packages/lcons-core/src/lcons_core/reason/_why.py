@@ -12,6 +12,7 @@ of a bounded search are checked: then an allowed one is a proof, and so is a sea
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +25,11 @@ from lcons_core._blocks import Kind
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import Fitted, PointSet, as_points
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem import cut_of
 from lcons_core._types import Floats, Ints
-from lcons_core.reason._explain import candidate_rows
+from lcons_core.reason._explain import candidate_rows, freed
 from lcons_core.reason._rules import Box
 from lcons_core.reason._search import Region, drawn_points, drawn_reals, region_points, search, space_of
+from lcons_core.reason._words import sentence
 
 COMPLETIONS = 200
 MOST_TERMS = 12
@@ -45,7 +46,8 @@ class Why:
     """`value` is the sum of `terms` (by name) and `bias`; `forbidden` iff some row is below zero there.
 
     If blocks are open, `value` is the largest value of the row, and `forbidden` iff that is below zero.
-    `coefficients` is the whole row, by the names of its columns."""
+    `coefficients` is the whole row, by the names of its columns. `rule` is what the row forbids in words; ""
+    if the assignment is allowed or has real numbers."""
 
     terms: Terms
     bias: float
@@ -53,8 +55,14 @@ class Why:
     forbidden: bool
     partial: bool
     coefficients: Terms
+    rule: str = ""
 
     def __str__(self) -> str:
+        return f"{self.rule}; here {self.arithmetic}" if self.rule else self.arithmetic
+
+    @property
+    def arithmetic(self) -> str:
+        """The sum as text."""
         # Omit zero terms; of very many terms, print only the largest.
         terms = [term for term in self.terms if term[1]] or list(self.terms)
         if len(terms) > MOST_TERMS:
@@ -117,34 +125,42 @@ def why(
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
     >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
-    >>> print(why(network, space=FeatureSpace(blocks), source="Location", relation="Kill"))
+    >>> reason = why(network, space=FeatureSpace(blocks), source="Location", relation="Kill")
+    >>> print(reason.rule)
+    source Location needs relation NoRel
+    >>> print(reason.arithmetic)
     source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
     """
     points = as_points(constraint, "why")
     space = space_of(points, space)
     space, region = _region_of(space, {**space.by_block(assignment or {}), **named})
     partial = len(region) < len(space.axes)
+    rows = candidate_rows(points, space, _drawn(space, COMPLETIONS if partial else 1, 0, region))
+    bounds = rows.values.most(region)
+    best = int(bounds.argmin())
+    coefficients, bias = rows.coefficients[best], float(rows.values.bias[best])
     if partial:
-        rows = candidate_rows(points, space, _drawn(space, COMPLETIONS, 0, region))
-        bounds = rows.values.most(region)
-        best = int(bounds.argmin())
-        coefficients, bias = rows.coefficients[best], rows.values.bias[best]
-        forbidden = bounds[best] < -rows.slack
+        forbidden = bool(bounds[best] < -rows.slack)
     else:
         psi = space.vectors(np.array([[int(region[i].argmax()) for i in range(len(space.axes))]]))[0]
-        row = cut_of(points, psi)
-        coefficients, bias, forbidden = row.coefficients[0], row.bias[0], not points.accepts(psi)
-    terms = []
+        forbidden = not points.accepts(psi)
+    terms, costs = [], {}
     for i, axis in enumerate(space.axes):
         table = axis.table(coefficients[None])[:, 0]
-        best = int(np.where(region.get(i, True), table, -np.inf).argmax())
+        at = int(np.where(region.get(i, True), table, -np.inf).argmax())
         between = " " if space.block(axis.block).kind is Kind.ONE_HOT else " = "
-        name = f"{between}{axis.values[best]}" if i in region else f" open ({axis.values[best]} at best)"
-        terms.append((axis.name + name, float(table[best])))
+        name = f"{between}{axis.values[at]}" if i in region else f" open ({axis.values[at]} at best)"
+        terms.append((axis.name + name, float(table[at])))
+        costs[i] = float(table.max() - table[at])
+    rule = ""
+    if forbidden and space.integral:
+        grow = functools.partial(rows.grown, best)
+        region = freed(region, grow, sorted(region, key=costs.__getitem__))
+        rule = sentence(space, region, grow).words
     columns = [f"{block} {value}" for block, value in space.columns]
     whole = tuple(zip(columns, coefficients.tolist(), strict=True))
-    value = float(bias + sum(value for _, value in terms))
-    return Why(tuple(terms), float(bias), value, bool(forbidden), partial, whole)
+    value = bias + sum(value for _, value in terms)
+    return Why(tuple(terms), bias, value, forbidden, partial, whole, rule)
 
 
 def _drawn(space: FeatureSpace, number: int, seed: int, region: Region) -> Ints:

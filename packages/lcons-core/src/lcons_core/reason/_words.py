@@ -2,9 +2,10 @@
 
 A box forbids `v_1 in V_1 and ... and v_m in V_m`. With C_i the complement of V_i, the same in words is
 
-    one axis    "label 2 is never X or Y"              or  "label 2 is always Z"            (Z = C)
-    two axes    "relation Kill needs source Person"    or  "source Location cannot go with relation Kill"
-    more        "where label 1 is A and pos 2 is B, label 3 must be C"      or  "... cannot be V"
+    one axis           "source is never X or Y"             or  "source is always Z"        (Z = C)
+    two axes           "relation Kill needs source Person"  or  "relation Kill cannot go with source Place"
+    adjacent labels    "I-ORG only after B-ORG or I-ORG"    or  "I-ORG never after O"
+    more               "where label 1 is A and pos 2 is B, label 3 must be C"    or  "... cannot be V"
 
 A condition that excludes only a few values is easier to read as an exception: "..., unless pos 1 is $". Of
 V_i and its complement the shorter one is listed; if both are long, its most common values are named, or its
@@ -19,8 +20,8 @@ Every sentence means exactly its box: the consequent is one axis, all other axes
 Labels such as B-PER have a prefix and a type. For label pairs, the cell (h, p, same) is the set of pairs
 whose first label has the prefix h (or is the label h, such as O), whose second label has the prefix p, and
 whose types are the same or not. `type_rules` makes one sentence for all types of the forbidden cells next to
-a prefix: "I-X needs B-X or I-X before it" if only cells of the same type are allowed there, otherwise "I-X
-cannot follow O or B-Y", where X and Y are different types.
+a prefix: "I-X only after B-X or I-X" if only cells of the same type are allowed there, otherwise "I-X never
+after O or B-Y", where X and Y are different types.
 
     support     weight of the positives that the premise (antecedent) covers; all positives without a premise
     exceptions  weight of the positives that the rule forbids
@@ -66,7 +67,13 @@ LONGEST_SHORTER_SIDE = 8
 FEWEST_FOR_EXCEPTIONS = 8
 MOST_CLAUSES = 6
 EXISTS = "exists"
-CANNOT = "cannot follow"
+IF, ALWAYS, THEN = "if", "always", "then"
+# For numbers, for values, and for a binary column that holds, does not hold, exists, does not exist.
+CLAUSES = {
+    IF: (" ", " is ", " holds", " does not hold", " exists", " is missing"),
+    ALWAYS: (" is always ", " is never ", " never holds", " always holds", " never exists", " always exists"),
+    THEN: (" must be ", " cannot be ", " must not hold", " must hold", " must be missing", " must exist"),
+}
 
 # The weight of each value of an axis, by the index of the axis.
 Common = Callable[[int], Floats]
@@ -298,38 +305,26 @@ def listed(names: Sequence[str], last: str = "or") -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
-def _described(axis: Axis, mask: Bools, common: Floats | None) -> tuple[bool, str]:
-    """Whether the names are those of the values, or of all others; and the names, "" for all values."""
+def _values(axis: Axis, mask: Bools, common: Floats | None, noun: str = "") -> str:
+    """ "Kill or LiveIn", "anything but Kill", "Kill, LiveIn or 18 others of 43"; with the noun "relation":
+    "relation Kill or LiveIn", "any relation but Kill"."""
     inside, outside = int(mask.sum()), int((~mask).sum())
-    if _is_listed(inside, outside):
-        return True, listed(_names(axis, mask))
+    positive = _is_listed(inside, outside) or (outside > LONGEST_SHORTER_SIDE and inside <= outside)
+    side = mask if positive else ~mask
     if not outside:
-        return True, ""
-    if outside <= LONGEST_SHORTER_SIDE:
-        return False, listed(_names(axis, ~mask))
-    side = mask if inside <= outside else ~mask
-    # Values that never occur tell nothing; of the others, the most common ones.
-    weights = np.where(side, 0.0 if common is None else common, 0.0)
-    named = weights > 0 if weights.any() else side
-    chosen = [v for v in np.argsort(-weights, kind="stable").tolist() if named[v]][:LONGEST_LIST]
-    names = [name for v in chosen for name in _names(axis, np.arange(len(side)) == v)]
-    return inside <= outside, f"{listed([*names, f'{int(side.sum()) - len(chosen)} others'])} of {len(mask)}"
-
-
-def _noun(axis: Axis, mask: Bools, common: Floats | None) -> str:
-    """ "relation Kill or LiveIn", "any relation but Kill", "relation Kill, LiveIn or 18 others of 43"."""
-    positive, names = _described(axis, mask, common)
-    if not names:
-        return f"any value of {axis.name}"
-    return f"{axis.name} {names}" if positive else f"any {axis.name} but {names}"
-
-
-def _values(axis: Axis, mask: Bools, common: Floats | None) -> str:
-    """ "Kill or LiveIn", "anything but Kill", "Kill, LiveIn or 18 others of 43"."""
-    positive, names = _described(axis, mask, common)
-    if not names:
-        return "any value"
-    return names if positive else f"anything but {names}"
+        return f"any value{' of ' * bool(noun)}{noun}"
+    if _is_listed(inside, outside) or outside <= LONGEST_SHORTER_SIDE:
+        names = listed(_names(axis, side))
+    else:
+        # Values that never occur tell nothing; of the others, the most common ones.
+        weights = np.where(side, 0.0 if common is None else common, 0.0)
+        named = weights > 0 if weights.any() else side
+        chosen = [v for v in np.argsort(-weights, kind="stable").tolist() if named[v]][:LONGEST_LIST]
+        some = [name for v in chosen for name in _names(axis, np.arange(len(side)) == v)]
+        names = f"{listed([*some, f'{int(side.sum()) - len(chosen)} others'])} of {len(mask)}"
+    if positive:
+        return f"{noun} {names}".lstrip()
+    return f"any {noun} but {names}" if noun else f"anything but {names}"
 
 
 def _is_listed(inside: int, outside: int) -> bool:
@@ -447,58 +442,54 @@ def _core_words(
     axis, mask = space.axes[consequent], region[consequent]
     often = {i: None if common is None else common(i) for i in (*core[:MOST_CLAUSES], consequent)}
     if not core:
-        return _always(space, axis, mask, must, often[consequent])
+        return _clause(space, axis, mask, often[consequent], ALWAYS, must)
     kinds = {space.block(space.axes[i].block).kind for i in (*core, consequent)}
     if len(core) == 1 and kinds == {Kind.ONE_HOT}:
-        subject = _noun(space.axes[core[0]], region[core[0]], often[core[0]])
-        verb = "needs" if must else "cannot go with"
-        return f"{subject} {verb} {_noun(axis, ~mask if must else mask, often[consequent])}"
+        other, chosen = space.axes[core[0]], ~mask if must else mask
+        gap = _place(other) - _place(axis)
+        if abs(gap) != 1:
+            verb = "needs" if must else "cannot go with"
+            subject = _values(other, region[core[0]], often[core[0]], other.name)
+            return f"{subject} {verb} {_values(axis, chosen, often[consequent], axis.name)}"
+        sides = [
+            _values(other, region[core[0]], often[core[0]]),
+            _values(axis, chosen, often[consequent]),
+        ]
+        if gap < 0 and not must:
+            # The later label is the subject: it is the one that a reader would change.
+            gap, sides = 1, sides[::-1]
+        return f"{sides[0]} {'only' if must else 'never'} {'after' if gap > 0 else 'before'} {sides[1]}"
     clauses = [condition(space, space.axes[i], region[i], often[i]) for i in core[:MOST_CLAUSES]]
-    then = _then(space, axis, mask, must, often[consequent])
+    then = _clause(space, axis, mask, often[consequent], THEN, must)
     return f"where {_shortened(clauses, len(core), 'and', 'met')}, {then}"
+
+
+def _place(axis: Axis) -> float:
+    """The position of a label of an n-gram (`label 2`); no number for other axes."""
+    name, _, place = axis.name.partition(" ")
+    return int(place) if name == "label" and place.isdecimal() else np.nan
 
 
 def condition(space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | None = None) -> str:
     """ "label 1 is B-NP or I-NP", "title exists", "count author >= 3"."""
-    verbs = (" exists", " is missing") if axis.block == EXISTS else (" holds", " does not hold")
-    return _clause(space, axis, mask, common, " ", " is ", verbs)
-
-
-def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
-    verb = "exists" if axis.block == EXISTS else "holds"
-    if must and space.block(axis.block).kind is Kind.ONE_HOT:
-        return f"{axis.name} is always {_values(axis, ~mask, common)}"
-    return _clause(
-        space, axis, mask, common, " is always ", " is never ", (f" never {verb}", f" always {verb}")
-    )
-
-
-def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
-    verbs = ("be missing", "exist") if axis.block == EXISTS else ("not hold", "hold")
-    if must and space.block(axis.block).kind is Kind.ONE_HOT:
-        return f"{axis.name} must be {_values(axis, ~mask, common)}"
-    return _clause(
-        space, axis, mask, common, " must be ", " cannot be ", (f" must {verbs[0]}", f" must {verbs[1]}")
-    )
+    return _clause(space, axis, mask, common, IF)
 
 
 def _clause(
-    space: FeatureSpace,
-    axis: Axis,
-    mask: Bools,
-    common: Floats | None,
-    of_numbers: str,
-    of_values: str,
-    verbs: tuple[str, str],
+    space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | None, form: str, must: bool = False
 ) -> str:
-    """A clause by the kind of the axis; numbers are those that are allowed, unless this is a condition."""
+    """A clause by the kind of the axis: a condition, or what follows from others or from none. What follows
+    names the numbers that are allowed, and with `must` the values that are allowed."""
+    of_numbers, of_values, *verbs = CLAUSES[form]
     block = space.block(axis.block)
-    if block.whole:
-        return f"{axis.name}{of_numbers}{_ranges(axis, mask if of_numbers == ' ' else ~mask)}"
-    if isinstance(axis, CellAxis):
-        return f"{axis.name}{of_values}{_intervals(axis, mask)}"
     if block.kind is Kind.BINARY:
-        return _subject(axis) + verbs[not mask[-1]]
+        return _subject(axis) + verbs[2 * (axis.block == EXISTS) + (not mask[-1])]
+    if block.whole:
+        return f"{axis.name}{of_numbers}{_ranges(axis, mask if form == IF else ~mask)}"
+    if block.numeric:
+        return f"{axis.name}{of_values}{_ranges(axis, mask)}"
+    if must:
+        return f"{axis.name}{of_numbers}{_values(axis, ~mask, common)}"
     return f"{axis.name}{of_values}{_values(axis, mask, common)}"
 
 
@@ -515,24 +506,14 @@ def runs(mask: Bools) -> Iterator[tuple[int, int]]:
             yield positions[0], positions[-1]
 
 
-def _intervals(axis: CellAxis, mask: Bools) -> str:
-    """Cells as intervals with their ends: "at least 3.5", "at most 1", "2 to 4"."""
-    parts = []
-    for first, last in runs(mask):
-        low, high = f"{axis.edges[first]:.12g}", f"{axis.edges[last + 1]:.12g}"
-        if last == len(mask) - 1:
-            parts.append(f"at least {low}")
-        else:
-            parts.append(f"at most {high}" if not first else f"{low} to {high}")
-    return " or ".join(parts)
-
-
 def _ranges(axis: Axis, mask: Bools) -> str:
-    """Counts as ranges: "= 2", ">= 3", "<= 1", "2 to 4"."""
+    """Numbers as ranges: "= 2", ">= 3", "<= 1", "2 to 4"; cells of a real column by their ends."""
     parts = []
     for first, last in runs(mask):
         low, high = axis.values[first], axis.values[last]
-        if first == last:
+        if isinstance(axis, CellAxis):
+            low, high = f"{axis.edges[first]:.12g}", f"{axis.edges[last + 1]:.12g}"
+        if low == high:
             parts.append(f"= {low}")
         elif last == len(mask) - 1:
             parts.append(f">= {low}")
@@ -568,7 +549,7 @@ def type_rules(
     kinds = [[type_of(value) for value in axis.values] for axis in space.axes]
     same = np.array([[a[1] == b[1] and bool(a[1]) for b in kinds[1]] for a in kinds[0]])
     sentences: list[tuple[str, Bools, Bools, int]] = []
-    for axis, side in ((1, "before"), (0, "after")):
+    for axis, side in ((1, "after"), (0, "before")):
         # Rows are the labels beside, columns those that the sentence is about.
         turn = (lambda table: table) if axis else np.transpose
         labels = space.axes[1 - axis].values
@@ -579,8 +560,8 @@ def type_rules(
                 sentences.append((words, turn(mask), chosen, axis))
     covered = np.zeros_like(rejected)
     rules = []
-    # What a label needs says more than what it cannot follow.
-    sentences.sort(key=lambda entry: CANNOT in entry[0])
+    # What a label needs says more than what it never follows.
+    sentences.sort(key=lambda entry: " never " in entry[0])
     for words, mask, chosen, axis in sentences:
         if (mask & ~covered).any():
             figures = _type_figures(counts, mask, chosen[None, :] if axis else chosen[:, None])
@@ -617,9 +598,9 @@ def _type_sentence(
         return
     mask = np.any([cell for _, cell in forbidden], axis=0)
     if all(name.endswith("-X") for name in others):
-        yield f"{prefix}-X needs {listed(others)} {side} it", mask
-    elif side == "before":
-        yield f"{prefix}-X {CANNOT} {listed([name for name, _ in forbidden])}", mask
+        yield f"{prefix}-X only {side} {listed(others)}", mask
+    elif side == "after":
+        yield f"{prefix}-X never after {listed([name for name, _ in forbidden])}", mask
 
 
 def _type_figures(counts: Floats | None, mask: Bools, premise: Bools) -> dict[str, float]:
