@@ -46,10 +46,11 @@ def test_a_forbidden_combination_has_an_inequality_its_terms_and_their_sum(files
     result = run("explain", files / "pairs.json", "--forbidden", *words)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0] == "source Location, relation Kill: 1.00 - 2.50 + 1.00 = -0.50 < 0, so it is forbidden"
-    assert lines[3].strip().startswith("1.00 [source NoEnt] + 3.00 [source Person]")
-    assert lines[3].endswith("- 2.50 [relation LiveIn] + 1.00 >= 0")
-    assert [line.split()[-1] for line in lines[5:]] == ["1.0000", "-2.5000", "1.0000", "-0.5000"]
+    assert lines[0] == "source Location needs relation NoRel"
+    assert lines[1] == "source Location, relation Kill: 1.00 - 2.50 + 1.00 = -0.50 < 0, so it is forbidden"
+    assert lines[4].strip().startswith("1.00 [source NoEnt] + 3.00 [source Person]")
+    assert lines[4].endswith("- 2.50 [relation LiveIn] + 1.00 >= 0")
+    assert [line.split()[-1] for line in lines[6:]] == ["1.0000", "-2.5000", "1.0000", "-0.5000"]
 
 
 @pytest.fixture

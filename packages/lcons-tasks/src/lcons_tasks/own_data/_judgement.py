@@ -180,7 +180,7 @@ def accepts(constraint: LearnedConstraint, psi: SparsePsi) -> Bools:
 def _forbidden(constraint: LearnedConstraint, data: Data, parts: Parts, row: int, count: int) -> Forbidden:
     """A part that is forbidden: a small forbidden part of it in words, and the sum that forbids all of it."""
     named = constraint.space.describe(parts.rows.psi.take(np.array([row])).dense()[0])
-    total = str(why(constraint, named))
+    total = why(constraint, named).arithmetic
     if all(block.kind is Kind.ONE_HOT for block in constraint.space.blocks if block.name in named):
         for name in list(named):
             rest = {other: value for other, value in named.items() if other != name}

@@ -47,4 +47,4 @@ def reason(before: Instance, after: Instance, constraints: Mapping[str, LearnedC
             named = rest
     verdict = "forbidden" if least < 0 else f"penalised (margin {least:.2f}, at most 1)"
     parts = ", ".join(f"{name} {value}" for name, value in named.items())
-    return f"{verdict}: {parts}", str(why(constraint, named))
+    return f"{verdict}: {parts}", why(constraint, named).arithmetic

@@ -56,7 +56,7 @@ def _changed(
         **{side: list(iob_labels(answer[0], spans, size)) for side, answer in sides.items()},
         **{f"links_{side}": links(one.passage, answer) for side, answer in sides.items()},
         "rule": f"forbidden: {', '.join(f'{key} {value}' for key, value in named.items())} ({name})",
-        "why": str(why(constraints[name], named)),
+        "why": why(constraints[name], named).arithmetic,
         "gain": gain,
     }
 
