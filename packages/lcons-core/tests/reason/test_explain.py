@@ -167,8 +167,6 @@ def test_what_padding_rules_out_is_not_expected():
     assert rule.expected == pytest.approx(8 * 2 / 8 * 3 / 8)
 
 
-
-
 @given(constraints())
 def test_why_agrees_with_the_network_and_adds_up(constraint):
     points, accepted = accepted_by_hand(constraint)
