@@ -92,7 +92,7 @@ def check_console(source: str, folder: Path) -> None:
         assert doctest.OutputChecker().check_output(want, got, FLAGS), f"{command}: {want!r} != {got!r}"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/ten-minutes.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/ten-minutes.md", "docs/how-to/annotation.md"])
 def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     check_console(

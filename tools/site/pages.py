@@ -23,6 +23,12 @@ BROUGHT = {
     **{
         str(path.relative_to(ROOT)): f"examples/{path.name}" for path in ROOT.glob("packages/*/examples/*.py")
     },
+    # The code that these two pages name, as text.
+    **{
+        path: f"source/{path}.txt"
+        for page in ("PAPER.md", "DIFFERENCES.md")
+        for path in re.findall(r"\]\((packages/[^)#]+\.py)", (ROOT / page).read_text(encoding="utf-8"))
+    },
 }
 # Pages that stand on another page of the site, or in other words there.
 ELSEWHERE = {
@@ -32,7 +38,13 @@ ELSEWHERE = {
 }
 PLAYGROUND = "playground/index.html"
 NAMES = ROOT / "tests/golden/expected/public_names.txt"
-DIFFERENCES = "\n#" + (ROOT / "DIFFERENCES.md").read_text(encoding="utf-8")
+DIFFERENCES = """
+<details markdown="1">
+<summary>Differences from the paper, by module</summary>
+
+#{}
+</details>
+""".format((ROOT / "DIFFERENCES.md").read_text(encoding="utf-8"))
 # Public modules that are no packages.
 MODULES = ["lcons_tasks.stats"]
 FENCED = re.compile(r"(^```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
@@ -86,7 +98,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     sources = {on_site: source for source, on_site in BROUGHT.items()}
     parts = FENCED.split(markdown + (DIFFERENCES if path == "reference/paper.md" else ""))
     parts[::2] = [rewritten(part, sources.get(path, f"docs/{path}"), path) for part in parts[::2]]
-    return "".join(parts) + references().get(path, "")
+    text = "".join(parts).replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+    return text + references().get(path, "")
 
 
 def rewritten(text: str, source: str, path: str) -> str:
