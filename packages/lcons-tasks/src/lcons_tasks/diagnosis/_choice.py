@@ -82,7 +82,7 @@ class Option:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        uses: list[dict[str, Any]] = [
+        uses = [
             {"name": use.name, "weight": use.weight, "cost": use.cost}
             if isinstance(use, Soft)
             else {"name": use.name, "weight": None}
@@ -169,7 +169,13 @@ def choose(
     ('iob2: soft, weight 1, cost hinge', '+100.00 [+100.00, +100.00]')
     """
     given, labels = _with_gold(list(sequences), gold)
-    _check(len(given), folds, weights)
+    if not LEAST_FOLDS <= folds <= len(given):
+        raise InvalidInput(
+            f"`folds` is at least {LEAST_FOLDS}, and at most the number of sequences with gold labels: got"
+            f" {folds} for {len(given)} sequences."
+        )
+    if any(not (np.isfinite(weight) and weight > 0) for weight in weights):
+        raise InvalidInput(f"weights must be above 0: got {list(weights)}.")
     options = _options(constraints, weights, cost)
     spans = are_spans({label for y in labels for label in y})
     counts = np.zeros((len(options), len(given), 3), dtype=np.int64)
@@ -180,7 +186,10 @@ def choose(
             progress(o + 1, len(options))
     parts = np.array_split(np.arange(len(given)), folds)
     by_fold = np.stack([f1(counts[:, part].sum(1)) for part in parts], axis=1)
-    order = [option.simplicity(_allowed_hard(options, given, labels)) for option in options]
+    structures = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(given, labels, strict=True)))
+    used = {use.name: use.constraint for option in options for use in option.uses}
+    allowed = {name for name, one in used.items() if by_gold(gold_bound(one, structures)) == HARD}
+    order = [option.simplicity(allowed) for option in options]
     means = by_fold.mean(1).tolist()
     measured = tuple(replace(option, mean=mean) for option, mean in zip(options, means, strict=True))
     honest = counts[0].copy()
@@ -210,51 +219,25 @@ def _options(constraints: Iterable[Constraint], weights: Sequence[float], cost: 
         raise InvalidInput(f"expected constraints without weights: got {use.name!r} with {use.weight:g}.")
     hard = named.hard + named.global_hard
     groups = [(use,) for use in hard] + ([hard] if len(hard) > 1 else [])
-    found = [Option(())]
-    for group in groups:
-        found.append(Option(group))
-        for weight in weights:
-            found.append(Option(tuple(_softened(use, weight, cost) for use in group)))
-    return sorted(found, key=lambda option: option.simplicity())
-
-
-def _allowed_hard(
-    options: Sequence[Option], given: Sequence[Scored], labels: Sequence[Sequence[str]]
-) -> set[str]:
-    """The names of the constraints that gold labels allow to be hard."""
-    gold = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(given, labels, strict=True)))
-    constraints = {use.name: use.constraint for option in options for use in option.uses}
-    return {name for name, one in constraints.items() if by_gold(gold_bound(one, gold)) == HARD}
-
-
-def _softened(use: Hard, weight: float, cost: str | None) -> Soft:
-    return Soft(use.constraint, weight, use.name, cost or usual_cost(use.constraint))
+    options = [Option(()), *map(Option, groups)]
+    options += [
+        Option(
+            tuple(Soft(use.constraint, weight, use.name, cost or usual_cost(use.constraint)) for use in group)
+        )
+        for group in groups
+        for weight in weights
+    ]
+    return sorted(options, key=lambda option: option.simplicity())
 
 
 def _with_gold(
     sequences: list[Scored], gold: Iterable[Sequence[str]] | None
 ) -> tuple[list[Scored], list[Sequence[str]]]:
+    """The sequences with gold labels, and these; an error names a sequence with too few or too many."""
     if gold is None:
-        given = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]
-        return given, [scored.x[GOLD] for scored in given]
+        sequences = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]
+        return sequences, [scored.x[GOLD] for scored in sequences]
     labels = list(gold)
-    if len(labels) != len(sequences):
-        raise InvalidInput(
-            f"expected gold labels for each of {len(sequences)} sequences: got {len(labels)} lists."
-        )
-    for scored, y in zip(sequences, labels, strict=True):
-        if len(y) != len(scored.scores):
-            tokens = len(scored.scores)
-            raise InvalidInput(f"{scored.where}: expected {tokens} gold labels, one per token: got {len(y)}.")
+    if [len(y) for y in labels] != [len(scored.scores) for scored in sequences]:
+        raise InvalidInput(f"`gold` needs the labels of each of {len(sequences)} sequences, one per token.")
     return sequences, labels
-
-
-def _check(sequences: int, folds: int, weights: Sequence[float]) -> None:
-    if folds < LEAST_FOLDS:
-        raise InvalidInput(f"`folds` must be at least {LEAST_FOLDS}: got {folds}.")
-    if sequences < folds:
-        raise InvalidInput(
-            f"choosing by {folds} folds needs as many sequences with gold labels: got {sequences}."
-        )
-    if any(not (np.isfinite(weight) and weight > 0) for weight in weights):
-        raise InvalidInput(f"weights must be above 0: got {list(weights)}.")

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
-from lcons_core._psi import PsiRows
 from lcons_core._types import Floats, OnProgress
 from lcons_core.features import ConstraintFeature
 from lcons_core.learn._examples import NEGATIVES, usual_negatives
@@ -27,9 +26,17 @@ from lcons_tasks.diagnosis._choice import FOLDS, choose
 from lcons_tasks.diagnosis._diagnosis import Coverage, Diagnosis, Score, against, conclude, missed
 from lcons_tasks.diagnosis._material import Material
 from lcons_tasks.diagnosis._obedience import Predicted, obedience, predicted_instances
-from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure, seen_in_training
+from lcons_tasks.diagnosis._references import (
+    SHUFFLES,
+    Reference,
+    best_of,
+    chance,
+    measure,
+    measured_references,
+    seen_in_training,
+)
 from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
-from lcons_tasks.own_data._examples import check_columns
+from lcons_tasks.own_data._examples import check_columns, parts_of
 from lcons_tasks.own_data._recommendation import Bound, Gain, recommend
 from lcons_tasks.stats import Estimate, Resampler
 
@@ -45,8 +52,6 @@ NOT_BESIDE = (
     "whether the base model is wrong where it violates the constraint, because predicted and gold parts"
     " differ in number and cannot be compared one by one"
 )
-# Empty sequences have no parts; they are neither read nor counted.
-_EMPTY = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,32 +89,43 @@ def diagnose(
     material, predicted = data.material, data.predicted
     draws = Resampler(len(material.held_out), seed)
     judge = Reference(CONSTRAINT, constraint.network.accepts)
-    covered = _coverage(material, judge, predicted)
-    rejected = int((~judge.accepts(material.gold.psi)).sum())
-    obeyed = None if predicted is None else obedience(judge, predicted, draws)
+    rejected = ~judge.accepts(material.gold.psi)
+    seen = seen_in_training(material.learned.psi, material.feature.scope)
+    unseen = [
+        None if parts is None else float(100 * np.mean(~seen(parts.psi)))
+        for parts in (material.gold, None if predicted is None else predicted.parts)
+    ]
     beside = predicted is None or predicted.wrong is not None
     diagnosis = Diagnosis(
-        feature=_described(constraint),
+        feature=_described(material.feature),
         negatives=material.source,
         seed=seed,
         units=material.units,
         train_size=len(material.train),
         held_out_size=len(material.held_out),
-        coverage=covered,
-        warnings=(*_warnings(covered), *data.warnings),
+        coverage=Coverage(unseen[0] or 0.0, unseen[1], float(100 * np.mean(rejected))),
+        warnings=(
+            *(
+                f"{share:.1f}% of {what} psi are unlike training"
+                for what, share in zip(("held-out gold", "predicted"), unseen, strict=True)
+                if share is not None and share > WORTH_A_WARNING
+            ),
+            *data.warnings,
+        ),
         not_asked=() if beside else (NOT_BESIDE,),
-        obedience=obeyed,
+        obedience=None if predicted is None else obedience(judge, predicted, draws),
     )
     try:
-        found = _measured(diagnosis, judge, data, draws, progress)
+        diagnosis = _measured(diagnosis, judge, data, draws, progress)
     except LconsError as error:
         # Negatives that the caller stated must work; recorded or usual ones may not fit these data.
         if negatives is not None:
             raise
         reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
-        found = replace(diagnosis, not_asked=(reason, *diagnosis.not_asked))
-    advice = recommend(Bound(rejected, len(material.gold)), against=against(found.verdicts), gain=data.gain)
-    return replace(found, use=advice.use, weight=advice.weight, advice=advice.words)
+        diagnosis = replace(diagnosis, not_asked=(reason, *diagnosis.not_asked))
+    gold = Bound(int(rejected.sum()), len(rejected))
+    advice = recommend(gold, against=against(diagnosis.verdicts), gain=data.gain)
+    return replace(diagnosis, use=advice.use, weight=advice.weight, advice=advice.words)
 
 
 def _measured(
@@ -128,24 +144,25 @@ def _measured(
         if progress is not None:
             progress(done, 1 + SHUFFLES)
 
-    real = World.of(material.scope, sample, draws, seed)
+    measured = measured_references(material.feature.scope, sample, draws, seed)
     step()
     mixed = chance(material, draws, seed, step)
-    mine, best, base = measure(judge, sample, draws), real.best.balanced, mixed.balanced
+    mine, best, base = measure(judge, sample, draws), best_of(measured), mixed.balanced
     # If even shuffled data are classified without a mistake, there is nothing left to explain.
-    skill = _share(best - base, 1 - base) or Estimate(0.0, 0.0, 0.0)
-    found = _share(mine.balanced - base, best - base)
+    skill = _share(best.balanced - base, 1 - base) or Estimate(0.0, 0.0, 0.0)
+    found = _share(mine.balanced - base, best.balanced - base)
     judged = diagnosis.obedience
     if data.predicted is not None and found is not None and missed(found):
-        judged = obedience(real.reference, data.predicted, draws)
+        judged = obedience(best.reference, data.predicted, draws)
+    shuffling = "shuffled members" if material.tuples else "shuffled labels"
     return replace(
         diagnosis,
-        references=tuple(map(Score.of, real.measured)),
+        references=tuple(map(Score.of, measured)),
         shuffled=Score.of(mixed),
         constraint=Score.of(mine),
         skill=skill,
         found=found,
-        verdicts=conclude(skill, found, judged, material.shuffling),
+        verdicts=conclude(skill, found, judged, shuffling),
     )
 
 
@@ -155,32 +172,10 @@ def _share(above: Floats, below: Floats) -> Estimate | None:
     return Estimate.of(np.maximum(shares, -1.0))
 
 
-def _described(constraint: LearnedConstraint) -> str:
+def _described(feature: ConstraintFeature) -> str:
     """The feature in a few words."""
-    feature = constraint.feature
-    if feature is None:
-        return f"psi of {constraint.space.d:,} columns"
     context = f" of {feature.column}" if feature.kind == "context" else ""
     return f"{feature.kind}{context}" + ("" if feature.n is None else f", n = {feature.n}")
-
-
-def _coverage(material: Material, judge: Reference, predicted: Predicted | None) -> Coverage:
-    seen = seen_in_training(material.learned.psi, material.scope)
-
-    def unlike(parts: PsiRows) -> float:
-        return float(100 * np.mean(~seen(parts.psi)))
-
-    answers = None if predicted is None else unlike(predicted.parts)
-    return Coverage(unlike(material.gold), answers, float(100 * np.mean(~judge.accepts(material.gold.psi))))
-
-
-def _warnings(covered: Coverage) -> list[str]:
-    shares = {"held-out gold": covered.unseen_psi, "predicted": covered.unseen_predicted or 0.0}
-    return [
-        f"{share:.1f}% of {what} psi are unlike training"
-        for what, share in shares.items()
-        if share > WORTH_A_WARNING
-    ]
 
 
 def _source(constraint: LearnedConstraint, feature: ConstraintFeature, stated: str | None) -> str:
@@ -211,83 +206,70 @@ def _readable(
 ) -> Readable:
     """The structures that the feature can read; `negatives`: the stated source."""
     feature = constraint.feature
-    if feature is None:
-        raise Unsupported("a diagnosis is of a constraint with a feature: got one of psi vectors.")
-    if len(feature.labels) == 1:
-        raise Unsupported("expected a constraint on at least two labels: one on one label forbids nothing.")
+    if feature is None or len(feature.labels) == 1:
+        raise Unsupported("a diagnosis is of a constraint with a feature, on at least two labels.")
     if train.tuples != held_out.tuples:
         raise InvalidInput("expected data of one kind: got tuples and label sequences.")
     scored = [one for one in predictions or () if isinstance(one, Scored)]
     if scored:
         predictions = [tuple(answer.stats["alone"]) for _, answer in decode_scored(scored)]
-    learned_whys, whys = _unreadable(feature, train), _unreadable(feature, held_out)
+    strange = [_unreadable(feature, train), _unreadable(feature, held_out)]
     if predictions is not None:
-        _check_sizes(predictions, held_out)
+        sizes = [len(y) for y in predictions]
+        if len(sizes) != len(held_out) or not (
+            held_out.tuples or sizes == [len(one.y) for one in held_out.instances]
+        ):
+            raise InvalidInput(
+                "expected predictions for each held-out unit, one label per token: got others."
+            )
         answers = Structures(tuple(predicted_instances(held_out.instances, predictions)), held_out.tuples)
-        whys = {**{i: f"predicted: {why}" for i, why in _unreadable(feature, answers).items() if why}, **whys}
-    learned = [one for i, one in enumerate(train.instances) if i not in learned_whys]
-    kept = [i for i in range(len(held_out)) if i not in whys]
-    rest = [held_out.instances[i] for i in kept]
+        others = {i: f"predicted: {why}" for i, why in _unreadable(feature, answers).items()}
+        strange[1] = others | strange[1]
+    learned, rest = (
+        [one for i, one in enumerate(data.instances) if i not in whys and (len(one.y) or data.tuples)]
+        for data, whys in zip((train, held_out), strange, strict=True)
+    )
     material = Material(feature, learned, rest, _source(constraint, feature, negatives), held_out.tuples)
     warned = [
-        *_left_out(held_out, whys, f"held-out {material.units}"),
-        *_left_out(train, learned_whys, f"training {material.units}"),
+        *_left_out(held_out, strange[1], f"held-out {material.units}"),
+        *_left_out(train, strange[0], f"training {material.units}"),
     ]
     if not len(material.learned) or not len(material.gold):
         first = f" ({warned[0]})" if warned else ""
         raise InvalidInput(
-            f"expected training and held-out {material.units} that the constraint can read, long enough for"
-            f" its feature: got {len(learned)} and {len(rest)}{first}."
+            f"the constraint cannot read the training or the held-out {material.units}{first}."
         )
     if len(rest) < FEW:
         warned.append(f"held-out {material.units}: only {len(rest)}, so the intervals are unreliable")
     predicted = None
     if predictions is not None:
-        predicted = Predicted.of_structures(feature, rest, [predictions[i] for i in kept])
+        readable = [
+            y for i, y in enumerate(predictions) if i not in strange[1] and (len(y) or held_out.tuples)
+        ]
+        predicted = Predicted.of_structures(feature, rest, readable)
         if not len(predicted.parts):
             raise InvalidInput("expected predictions that the constraint can judge: got none.")
     gain = None
     if len(scored) >= FOLDS:
-        gold = [one.y for one in held_out.instances]
-        gain = choose(scored, [Hard(constraint, CONSTRAINT)], gold).decided
+        gain = choose(scored, [Hard(constraint, CONSTRAINT)], [one.y for one in held_out.instances]).decided
     return Readable(material, predicted, tuple(warned), gain)
 
 
-def _check_sizes(predictions: Sequence[Sequence[Any]], held_out: Structures) -> None:
-    if len(predictions) != len(held_out):
-        raise InvalidInput(f"expected {len(held_out):,} predictions, one per unit: got {len(predictions):,}.")
-    sizes = [len(y) for y in predictions]
-    if not held_out.tuples and sizes != [len(s.y) for s in held_out.instances]:
-        raise InvalidInput("expected one predicted label per token of each held-out sentence: got others.")
-
-
 def _unreadable(feature: ConstraintFeature, data: Structures) -> dict[int, str]:
-    """The number of each structure that the feature cannot read, and why."""
+    """The number of each structure that the feature cannot read, and why; empty sequences have no parts."""
     check_columns(data, feature.context_column)
-    whys: dict[int, str] = {}
-    for i, one in enumerate(data.instances):
-        if not len(one.y) and not data.tuples:
-            whys[i] = _EMPTY
-            continue
-        # A feature of another package may raise other errors for labels that it lacks.
-        if feature.labels and (unknown := [label for label in one.y if label not in feature.labels]):
-            whys[i] = f"unknown label {unknown[0]!r:.60}"
-            continue
-        try:
-            feature.psi(one)
-        except InvalidInput as error:
-            whys[i] = str(error).split(";")[0]
-    return whys
+    some = {i: one for i, one in enumerate(data.instances) if len(one.y) or data.tuples}
+    numbers, outside = list(some), parts_of(feature, list(some.values())).outside
+    return {numbers[i]: why for i, why in outside.items()}
 
 
 def _left_out(data: Structures, whys: Mapping[int, str], units: str) -> list[str]:
     """A warning about structures that were left out."""
-    strange = [i for i, why in sorted(whys.items()) if why != _EMPTY]
-    if not strange:
+    if not whys:
         return []
-    example = f"number {data.numbers()[strange[0]]}: {whys[strange[0]]}"
-    of = len(data) - len(whys) + len(strange)
-    return [f"left out: {len(strange):,} of {of:,} {units}, which the constraint cannot read ({example})"]
+    of = sum(1 for one in data.instances if len(one.y) or data.tuples)
+    example = f"number {data.numbers()[min(whys)]}: {whys[min(whys)]}"
+    return [f"left out: {len(whys):,} of {of:,} {units}, which the constraint cannot read ({example})"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,15 +23,14 @@ The constraint judges whether it is obeyed if it was found; otherwise the best r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from lcons_tasks.diagnosis._obedience import Obedience
 from lcons_tasks.diagnosis._references import HIDDEN, Measured
+from lcons_tasks.own_data._summary import rendered
 from lcons_tasks.stats import Estimate, certain
-
-WIDTH = 30
 
 # A tenth of what label frequencies do not explain, in percent: independent labels stay below it, and on
 # CoNLL-2000 label existence reaches two to four tenths and POS seven.
@@ -77,13 +76,7 @@ class Score:
     def of(cls, measured: Measured) -> Score:
         """The figures of a measurement."""
         shares = (float(100 * measured.accepted[0]), float(100 * measured.rejected[0]))
-        return cls(measured.name, certain(measured.balanced), *shares)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name:<{WIDTH}} {self.balanced_accuracy!s:<20} {self.gold_accepted:>13.1f}"
-            f" {self.corrupted_rejected:>18.1f}"
-        )
+        return cls(measured.reference.name, certain(measured.balanced), *shares)
 
 
 @dataclass(frozen=True)
@@ -137,7 +130,13 @@ class Diagnosis:
 
     def report(self, verbose: bool = False) -> str:
         """The report for people: verdicts and the figures behind them; `verbose`: every reference."""
-        return "\n".join(_report(self, verbose))
+        references = self.references
+        if references and not verbose:
+            references = (max(references, key=lambda score: score.balanced_accuracy.value),)
+        scores = (*references, self.shuffled, self.constraint)
+        return rendered(
+            "lcons_tasks.diagnosis", "diagnosis.txt", diagnosis=self, scores=scores, verbose=verbose
+        )
 
     def __str__(self) -> str:
         return self.report(verbose=True)
@@ -146,52 +145,6 @@ class Diagnosis:
 def against(verdicts: Sequence[Verdict]) -> str:
     """The reason of the verdicts to leave the constraint out, if there is one."""
     return next((AGAINST[verdict.name] for verdict in verdicts if verdict.name in AGAINST), "")
-
-
-def _report(diagnosis: Diagnosis, verbose: bool) -> Iterator[str]:
-    yield from (f"warning: {warning}" for warning in diagnosis.warnings)
-    yield f"{diagnosis.feature}; corrupted by `{diagnosis.negatives}`; seed {diagnosis.seed}"
-    yield f"{diagnosis.train_size} training and {diagnosis.held_out_size} held-out {diagnosis.units}"
-    yield ""
-    yield from (f"{verdict.name.upper()}: {verdict.because}" for verdict in diagnosis.verdicts)
-    yield from (f"not asked: {question}" for question in diagnosis.not_asked)
-    if diagnosis.references:
-        best = max(diagnosis.references, key=lambda score: score.balanced_accuracy.value)
-        shown = diagnosis.references if verbose else (best,)
-        yield ""
-        yield f"{'held out, %':<{WIDTH}} {'balanced accuracy':<20} gold accepted corrupted rejected"
-        yield from (str(score) for score in (*shown, diagnosis.shuffled, diagnosis.constraint))
-    if verbose or not diagnosis.references:
-        yield ""
-        yield f"unlike training: {diagnosis.coverage.unseen_psi:.1f}% of gold psi"
-        yield f"gold that the constraint rejects: {diagnosis.coverage.rejected:.1f}%"
-    if diagnosis.obedience is not None:
-        yield ""
-        yield from _obedience(diagnosis.obedience)
-    yield ""
-    yield f"advice: {diagnosis.advice}"
-
-
-def _obedience(judged: Obedience) -> Iterator[str]:
-    right = "" if judged.accuracy is None else f" ({judged.accuracy:.2f}% right)"
-    if judged.f1 is not None:
-        right = f" (span F1 {judged.f1}, {judged.accuracy:.2f}% of labels right)"
-    yield f"predictions{right} by `{judged.judge}`, % of parts"
-    yield f"  violate {judged.violations}, gold {judged.gold_violations}, excess {judged.excess}"
-    if judged.lift is not None:
-        yield (
-            f"  wrong where violated {judged.error_if_violated:.1f}, elsewhere"
-            f" {judged.error_otherwise:.1f}, difference {judged.lift}"
-        )
-    if judged.headroom is not None:
-        yield f"  headroom, if violating parts were corrected: {_headroom(judged)}"
-
-
-def _headroom(judged: Obedience) -> str:
-    """The headroom in words: in span F1 if there are spans, and in accuracy."""
-    if judged.headroom_f1 is None:
-        return f"{judged.headroom} points"
-    return f"{judged.headroom_f1} points of span F1, {judged.headroom} of accuracy"
 
 
 def conclude(
@@ -240,6 +193,8 @@ def _obeyed(judged: Obedience, not_found: bool) -> Verdict:
         return Verdict("not obeyed, nor found", f"{rejects}; a constraint like that one could help")
     if judged.lift is not None and judged.lift.low > 0:
         errors = f"{judged.error_if_violated:.1f}%, elsewhere {judged.error_otherwise:.1f}%"
-        return Verdict("should help", f"{rejects}; labels wrong there {errors}; headroom {_headroom(judged)}")
+        return Verdict(
+            "should help", f"{rejects}; labels wrong there {errors}; headroom {judged.headroom_words}"
+        )
     errors = "" if judged.lift is None else f", difference in errors {judged.lift}"
     return Verdict(NO_HELP, f"{rejects}; labels are not clearly wrong more often there{errors}")

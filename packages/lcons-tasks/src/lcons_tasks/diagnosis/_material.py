@@ -15,12 +15,11 @@ A changed part is kept even if it is gold elsewhere. Without these, corrupted pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core import FeatureSpace, Instance, InvalidInput, LabelledExamples, SparsePsi
 from lcons_core._psi import PsiRows
@@ -28,22 +27,20 @@ from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
 from lcons_core.learn._examples import (
     MAX_NEGATIVES,
     NEGATIVES,
-    HowMany,
     NegativeSource,
     fold,
     negative_source,
     perturbed_structures,
     positives_of,
 )
-
-Bools = NDArray[np.bool_]
+from lcons_tasks.own_data._examples import parts_of
 
 # References get more than the paper's one negative per positive, so that they find what can be found.
 TRAINING_CORRUPTIONS = 4
 # Sources that change a structure; the others list points.
 CHANGES = ("relabel", "flip", "perturb")
 # There are many windows, so one corruption each is enough; structures are few.
-CORRUPTIONS: dict[Scope, HowMany] = {Scope.LOCAL: 1, Scope.GLOBAL: 10}
+CORRUPTIONS = {Scope.LOCAL: 1, Scope.GLOBAL: 10}
 # With more training negatives, references would take minutes and hardly improve.
 MOST = 10**6
 
@@ -73,25 +70,15 @@ class Material:
         """The name of its units."""
         return "structures" if self.tuples else "sentences"
 
-    @property
-    def shuffling(self) -> str:
-        """What `shuffled` shuffles, in words."""
-        return "shuffled members" if self.tuples else "shuffled labels"
-
-    @property
-    def scope(self) -> Scope:
-        """LOCAL if `seen in training` looks psi up, GLOBAL if it compares the range of each column."""
-        return self.feature.scope
-
     @cached_property
     def learned(self) -> PsiRows:
         """The parts of valid training data."""
-        return parts_of(self.feature, self.train)
+        return parts_of(self.feature, self.train).rows
 
     @cached_property
     def gold(self) -> PsiRows:
         """The parts of valid held-out data."""
-        return parts_of(self.feature, self.held_out)
+        return parts_of(self.feature, self.held_out).rows
 
     def sample(self, seed: int) -> Sample | None:
         """The examples for references; None if every possible negative is gold."""
@@ -102,23 +89,17 @@ class Material:
             changed = one_changed(feature.space, self.gold, np.random.default_rng(seed))
         else:
             changed = corrupted(feature, self.held_out, self.gold, self.source, seed)
-        made = some_of(source, seed)
-        if set(positives.psi.row_keys()).issuperset(made.psi.row_keys()):
+        negatives = some_of(source, seed)
+        if set(positives.psi.row_keys()).issuperset(negatives.psi.row_keys()):
             return None
         if not len(changed):
             raise InvalidInput("no held-out part can be corrupted, because the space rules out every change")
-        return Sample(LabelledExamples.of(feature.space, positives, made), self.gold, changed)
+        return Sample(LabelledExamples.of(feature.space, positives, negatives), self.gold, changed)
 
     def shuffled(self, rng: np.random.Generator) -> Material:
         """The same data, shuffled, so that they obey no constraint."""
         mixed = shuffled_members if self.tuples else shuffled_labels
         return replace(self, train=mixed(self.train, rng), held_out=mixed(self.held_out, rng))
-
-
-def parts_of(feature: ConstraintFeature, structures: Sequence[Instance]) -> PsiRows:
-    """The psi rows of structures, in order."""
-    rows = [feature.psi(structure) for structure in structures]
-    return PsiRows.of(SparsePsi.stack(rows), np.repeat(np.arange(len(rows)), [len(psi) for psi in rows]))
 
 
 def shuffled_labels(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
@@ -131,9 +112,7 @@ def shuffled_labels(structures: Sequence[Instance], rng: np.random.Generator) ->
 def shuffled_members(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
     """The structures with each member shuffled over all tuples: values are combined at random."""
     members = zip(*(one for structure in structures for one in structure.y), strict=True)
-    mixed: Iterator[tuple[str, ...]] = zip(
-        *([values[i] for i in rng.permutation(len(values))] for values in members), strict=True
-    )
+    mixed = zip(*([values[i] for i in rng.permutation(len(values))] for values in members), strict=True)
     return [Instance(s.x, [next(mixed) for _ in s.y]) for s in structures]
 
 
@@ -147,24 +126,21 @@ def corrupted(
     if source not in CHANGES:
         source = "relabel" if isinstance(feature, SequenceFeature) else "perturb"
     labels = tuple(sorted({label for structure in structures for label in structure.y}))
-    seeds = rng.integers(2**31, size=len(structures))
-    edges = np.searchsorted(gold.owner, np.arange(len(structures) + 1))
+    seeds = rng.integers(2**31, size=len(structures)).tolist()
     many = CORRUPTIONS[feature.scope]
     rows, owners = [SparsePsi.from_indices([], feature.space.d)], [np.zeros(0, dtype=np.int64)]
-    for i, structure in enumerate(structures):
+    edges = np.searchsorted(gold.owner, np.arange(len(structures) + 1))
+    for i in np.flatnonzero(np.diff(edges)).tolist():
         parts = gold.psi.take(np.arange(edges[i], edges[i + 1]))
-        if not len(parts):
-            continue
         if source == "perturb":
             # Features of other packages may not state their labels.
-            made = perturbed_structures(feature, [structure], feature.labels or labels, many, int(seeds[i]))
+            changes = perturbed_structures(feature, [structures[i]], feature.labels or labels, many, seeds[i])
         else:
-            made = NEGATIVES[source](feature, [structure], PsiRows.of(parts), many, int(seeds[i]))
-        for chunk in made.chunks():
+            changes = NEGATIVES[source](feature, [structures[i]], PsiRows.of(parts), many, seeds[i])
+        for chunk in changes.chunks():
             local = source == "perturb" and feature.scope is Scope.LOCAL
-            changed = _changed_rows(chunk, parts) if local else chunk
-            rows.append(changed)
-            owners.append(np.full(len(changed), i))
+            rows.append(_changed_rows(chunk, parts) if local else chunk)
+            owners.append(np.full(len(rows[-1]), i))
     return PsiRows.of(SparsePsi.stack(rows), np.concatenate(owners))
 
 
@@ -192,12 +168,12 @@ def one_changed(space: FeatureSpace, gold: PsiRows, rng: np.random.Generator) ->
     return PsiRows.of(SparsePsi.from_dense(space.vectors(values[possible])), gold.owner[possible])
 
 
-def _changed_rows(made: SparsePsi, gold: SparsePsi) -> SparsePsi:
+def _changed_rows(changes: SparsePsi, gold: SparsePsi) -> SparsePsi:
     """The rows that a change of one label changed; all rows if it also changed their number."""
-    if len(made) != len(gold):
-        return made
-    differ = [a != b for a, b in zip(made.row_keys(), gold.row_keys(), strict=True)]
-    return made.take(np.array(differ, dtype=np.bool_))
+    if len(changes) != len(gold):
+        return changes
+    differ = [a != b for a, b in zip(changes.row_keys(), gold.row_keys(), strict=True)]
+    return changes.take(np.array(differ, dtype=np.bool_))
 
 
 def _recombined(feature: SequenceFeature, gold: PsiRows, rng: np.random.Generator) -> PsiRows:

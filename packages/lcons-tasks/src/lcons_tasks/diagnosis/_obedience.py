@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,11 @@ from lcons_core import Instance
 from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features import ConstraintFeature, SequenceFeature, Tuples
-from lcons_tasks.diagnosis._material import parts_of
 from lcons_tasks.diagnosis._references import Reference, share_of
+from lcons_tasks.own_data._examples import parts_of
 from lcons_tasks.stats import Estimate, Resampler, are_spans, certain, count_right
 
-Labels = list[tuple[str, ...]]
+Labels = list[list[Any]]
 
 
 @dataclass(frozen=True)
@@ -51,26 +53,27 @@ class Obedience:
     f1: Estimate | None = None
     headroom_f1: Estimate | None = None
 
-
-@dataclass(frozen=True, eq=False)
-class Wrong:
-    """Which labels are wrong (N,); part i covers the labels from `first` to `stop`, and unit u those from
-    `offsets[u]` to `offsets[u + 1]`."""
-
-    labels: Floats
-    first: Ints
-    stop: Ints
-    offsets: Ints
+    @property
+    def headroom_words(self) -> str:
+        """The headroom: in span F1 if there are spans, and in accuracy."""
+        if self.headroom_f1 is None:
+            return f"{self.headroom} points"
+        return f"{self.headroom_f1} points of span F1, {self.headroom} of accuracy"
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Parts of gold and of predictions; `wrong` is None if they cannot be compared one by one. `spans` are
-    the gold and predicted labels of each unit if they are spans."""
+    """Parts of gold and of predictions; unit u has the labels from `offsets[u]` to `offsets[u + 1]`.
+
+    `wrong` (N,) states which labels are wrong, and `covers` (parts, 2) the first label of each part and the
+    one after its last; None if gold and predicted parts cannot be compared one by one. `spans` are the gold
+    and predicted labels of each unit if they are spans."""
 
     gold: PsiRows
     parts: PsiRows
-    wrong: Wrong | None
+    offsets: Ints
+    wrong: Floats | None = None
+    covers: Ints | None = None
     spans: tuple[Labels, Labels] | None = None
 
     @classmethod
@@ -78,21 +81,21 @@ class Predicted:
         cls, feature: ConstraintFeature, held_out: Sequence[Instance], predictions: Sequence[Sequence[Any]]
     ) -> Predicted:
         """`predictions` are the predicted labels or tuples of each structure."""
-        gold = parts_of(feature, held_out)
-        parts = parts_of(feature, predicted_instances(held_out, predictions))
-        sizes = [len(y) for y in predictions]
-        if sizes != [len(s.y) for s in held_out] or not np.array_equal(gold.owner, parts.owner):
-            return cls(gold, parts, None)
+        answers = [[y if isinstance(y, str) else tuple(y) for y in one] for one in predictions]
+        golds = [[y if isinstance(y, str) else tuple(y) for y in one.y] for one in held_out]
+        gold, parts = (
+            parts_of(feature, some).rows for some in (held_out, predicted_instances(held_out, answers))
+        )
+        sizes = [len(y) for y in answers]
         offsets = np.cumsum([0, *sizes])
-        differ = [a != b for s, y in zip(held_out, predictions, strict=True) for a, b in _pairs(s.y, y)]
+        if sizes != [len(y) for y in golds] or not np.array_equal(gold.owner, parts.owner):
+            return cls(gold, parts, offsets)
+        wrong = np.array(list(map(ne, chain(*golds), chain(*answers))), dtype=np.float64)
         counts = np.bincount(gold.owner, minlength=len(sizes))
-        places = [_covered(feature, *one) + o for *one, o in zip(sizes, counts, offsets, strict=False)]
-        first, stop = np.concatenate(places).T
-        wrong = Wrong(np.array(differ, dtype=np.float64), first, stop, offsets)
-        golds = [tuple(s.y) for s in held_out]
-        both = {label for y in (*golds, *predictions) for label in y}
-        spans = all(isinstance(label, str) for label in both) and are_spans(both)
-        return cls(gold, parts, wrong, (golds, [tuple(y) for y in predictions]) if spans else None)
+        covers = [_covered(feature, *one) + o for *one, o in zip(sizes, counts, offsets, strict=False)]
+        known: set[Any] = set(chain(*golds, *answers))
+        are = all(isinstance(label, str) for label in known) and are_spans(known)
+        return cls(gold, parts, offsets, wrong, np.concatenate(covers), (golds, answers) if are else None)
 
 
 def predicted_instances(held_out: Sequence[Instance], predictions: Sequence[Sequence[Any]]) -> list[Instance]:
@@ -108,64 +111,54 @@ def obedience(judge: Reference, predicted: Predicted, draws: Resampler) -> Obedi
     violations = share_of(alarm, predicted.parts, draws)
     gold_violations = share_of(gold_alarm, predicted.gold, draws)
     shares = certain(violations), certain(gold_violations), certain(violations - gold_violations)
-    wrong = predicted.wrong
-    if wrong is None:
+    wrong, covers = predicted.wrong, predicted.covers
+    if wrong is None or covers is None:
         return Obedience(judge.name, None, *shares)
-    before = np.concatenate([[0.0], np.cumsum(wrong.labels)])
-    errors = (before[wrong.stop] - before[wrong.first]) / np.maximum(wrong.stop - wrong.first, 1)
+    first, stop = covers.T
+    errors = (_sums(wrong)[stop] - _sums(wrong)[first]) / np.maximum(stop - first, 1)
     inside = share_of(errors * alarm, predicted.parts, draws, alarm)
     outside = share_of(errors * ~alarm, predicted.parts, draws, ~alarm)
     means = [None if np.isnan(share[0]) else float(100 * share[0]) for share in (inside, outside)]
-    f1, headroom_f1 = _f1(predicted, wrong, alarm, draws)
+    # The labels inside violating parts, each once.
+    marks = np.zeros(len(wrong) + 1)
+    np.add.at(marks, first[alarm], 1)
+    np.add.at(marks, stop[alarm], -1)
+    caught: Bools = np.cumsum(marks)[:-1] > 0
+    of_units = np.diff(_sums(wrong * caught)[predicted.offsets])
+    headroom = certain(draws.ratio(of_units, np.diff(predicted.offsets)))
+    accuracy = float(100 * (1 - wrong.mean()))
+    f1, headroom_f1 = _f1(predicted, caught, draws)
     return Obedience(
         judge.name,
-        float(100 * (1 - wrong.labels.mean())),
+        accuracy,
         *shares,
         error_if_violated=means[0],
         error_otherwise=means[1],
         lift=Estimate.of(inside - outside),
-        headroom=certain(_headroom(wrong, alarm, draws)),
+        headroom=headroom,
         f1=f1,
         headroom_f1=headroom_f1,
     )
 
 
-def _inside(wrong: Wrong, alarm: Bools) -> Bools:
-    """(N,) which labels are inside violating parts."""
-    marks = np.zeros(len(wrong.labels) + 1)
-    np.add.at(marks, wrong.first[alarm], 1)
-    np.add.at(marks, wrong.stop[alarm], -1)
-    return np.asarray(np.cumsum(marks)[:-1] > 0)
+def _sums(values: Floats) -> Floats:
+    """(N + 1,) the sums of the first values."""
+    return np.concatenate([[0.0], np.cumsum(values)])
 
 
-def _headroom(wrong: Wrong, alarm: Bools, draws: Resampler) -> Floats:
-    """The share of wrong labels inside violating parts, each counted once, among all labels."""
-    caught = np.concatenate([[0.0], np.cumsum(wrong.labels * _inside(wrong, alarm))])
-    edges = wrong.offsets
-    return draws.ratio(caught[edges[1:]] - caught[edges[:-1]], np.diff(edges))
-
-
-def _f1(
-    predicted: Predicted, wrong: Wrong, alarm: Bools, draws: Resampler
-) -> tuple[Estimate | None, Estimate | None]:
+def _f1(predicted: Predicted, caught: Bools, draws: Resampler) -> tuple[Estimate | None, Estimate | None]:
     """Span F1 of the predictions, and its gain if the labels inside violating parts were those of gold."""
     if predicted.spans is None:
         return None, None
     golds, labels = predicted.spans
-    inside = np.split(_inside(wrong, alarm), wrong.offsets[1:-1])
+    inside = np.split(caught, predicted.offsets[1:-1])
     corrected = [
-        tuple(g if bad else y for g, y, bad in zip(*one, strict=True))
+        [g if bad else y for g, y, bad in zip(*one, strict=True)]
         for one in zip(golds, labels, inside, strict=True)
     ]
     counts = [count_right(golds, side) for side in (labels, corrected)]
     before, after = (draws.ratio(2 * one[:, 0], one[:, 1:].sum(1)) for one in counts)
     return Estimate.of(before), Estimate.of(after - before)
-
-
-def _pairs(gold: Sequence[Any], predicted: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Pairs of gold and predicted labels or tuples; a tuple may be a list."""
-    both = zip(gold, predicted, strict=True)
-    return [(a, b) if isinstance(a, str) else (tuple(a), tuple(b)) for a, b in both]
 
 
 def _covered(feature: ConstraintFeature, length: int, parts: int) -> Ints:

@@ -6,22 +6,23 @@ If they differ from the held-out data in number, length or words, an error is ra
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from lcons_core import Instance, InvalidInput, LconsError
+from lcons_core import Instance, InvalidInput
 from lcons_core._instance import WORD
 from lcons_core._types import OnProgress
 from lcons_decode import ChainScores, Scored
 from lcons_decode._stream import decode_scored
 from lcons_decode.files._scores import read_scored
-from lcons_tasks.data import Sentence, read_columns
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._lines import unreadable
 from lcons_tasks.diagnosis._diagnose import Predictions
 from lcons_tasks.models._tagger import Tagger
-from lcons_tasks.own_data._data import Data, Structures
+from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._examples import check_columns
-from lcons_tasks.own_data._formats import labelled_layout, read_data, tell_format
+from lcons_tasks.own_data._formats import CONLL, JSON, read_data, tell_format
 from lcons_tasks.own_data._records import LABEL
 
 # The number of sequences that a model scores between two calls of `progress`.
@@ -39,9 +40,9 @@ def predict_scores(
     for first in range(0, len(instances), CHUNK):
         some = instances[first : first + CHUNK]
         batch = model.scores([one.x for one in some])
-        model_part = (batch.transition, batch.start, batch.stop)
+        transitions = (batch.transition, batch.start, batch.stop)
         for one, (start, stop) in zip(some, pairwise(batch.offsets.tolist()), strict=True):
-            scores = ChainScores(batch.emission[start:stop], *model_part, labels=batch.labels)
+            scores = ChainScores(batch.emission[start:stop], *transitions, labels=batch.labels)
             sequences.append(Scored(scores, one.x))
         if progress is not None:
             progress(len(sequences), len(instances))
@@ -60,12 +61,11 @@ def read_scores(path: str | os.PathLike[str], held_out: Structures) -> list[Scor
         with Path(path).open("rb") as file:
             sequences = list(read_scored(file, name))
     except OSError as error:
-        raise LconsError(f"cannot read {name!r}: {error.strerror}.") from None
-    _check_number(len(sequences), held_out, name)
-    for i, (scored, answer) in enumerate(decode_scored(sequences)):
+        raise unreadable(path, error) from None
+    for scored, answer in decode_scored(sequences):
         if len(answer.stats["alone"]) != len(scored.scores):
             raise InvalidInput(f"{scored.where}: expected finite scores: every labelling is forbidden.")
-        _check_same(held_out, i, scored.x.get(WORD), len(scored.scores), scored.where)
+    _check_same(held_out, [(len(one.scores), one.x.get(WORD)) for one in sequences], name)
     return sequences
 
 
@@ -77,33 +77,25 @@ def read_predictions(
     JSON lines with `tuples`."""
     name = os.fspath(path)
     form = tell_format(path, columns=True)
-    answers: Data | None = None
-    if form == "conll" and not held_out.tuples:
-        layout = labelled_layout(path, f"{WORD}={words},{LABEL}={column}", tabs)
-        answers = Structures(tuple(sentence.instance for sentence in read_columns(path, layout)))
-    elif form == "jsonl":
-        answers = read_data(path, form, f"{LABEL}=labels")
+    columns = {CONLL: f"{WORD}={words},{LABEL}={column}", JSON: f"{LABEL}=labels"}
+    answers = read_data(path, form, columns[form], tabs and form == CONLL) if form in columns else None
     if not isinstance(answers, Structures) or answers.tuples != held_out.tuples:
         wanted = "JSON lines of tuples" if held_out.tuples else "CoNLL columns or JSON lines of labels"
         raise InvalidInput(f"{name}: expected {wanted}, like the held-out data: got another kind.")
-    _check_number(len(answers), held_out, name)
-    if not held_out.tuples:
-        for i, one in enumerate(answers.instances):
-            _check_same(held_out, i, one.x.get(WORD), len(one.y), name)
+    _check_same(held_out, [(len(one.y), one.x.get(WORD)) for one in answers.instances], name)
     return [one.y for one in answers.instances]
 
 
-def _check_same(held_out: Structures, i: int, words: Sequence[str] | None, length: int, where: str) -> None:
-    """Raises an error if a sequence has another length or other words than held-out sequence i."""
-    gold = held_out.instances[i]
-    if length != len(gold.y):
-        raise InvalidInput(f"{where}: sentence {i + 1} must have {len(gold.y)} tokens: got {length}.")
-    known = gold.x.get(WORD)
-    if words is not None and known is not None and tuple(words) != tuple(known):
-        raise InvalidInput(f"{where}: sentence {i + 1} must be {' '.join(known)!r:.60}: got other words.")
-
-
-def _check_number(number: int, held_out: Structures, name: str) -> None:
-    if number != len(held_out):
-        units = "structures" if held_out.tuples else "sentences"
-        raise InvalidInput(f"{name}: expected the {len(held_out):,} held-out {units}: got {number:,}.")
+def _check_same(held_out: Structures, answers: Iterable[tuple[int, Sequence[str] | None]], name: str) -> None:
+    """Raises an error if answers, with their lengths and words, are not of the held-out structures."""
+    known = list(answers)
+    if len(known) != len(held_out):
+        raise InvalidInput(f"{name}: expected the {len(held_out):,} held-out structures: got {len(known):,}.")
+    for number, (gold, (length, words)) in enumerate(zip(held_out.instances, known, strict=True), start=1):
+        if held_out.tuples:
+            continue
+        if length != len(gold.y):
+            raise InvalidInput(f"{name}: sentence {number} must have {len(gold.y)} tokens: got {length}.")
+        if None not in (words, gold.x.get(WORD)) and tuple(words or ()) != tuple(gold.x[WORD]):
+            text = " ".join(gold.x[WORD])
+            raise InvalidInput(f"{name}: sentence {number} must be {text!r:.60}: got other words.")

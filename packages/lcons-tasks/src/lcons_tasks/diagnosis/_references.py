@@ -18,9 +18,9 @@ import numpy as np
 
 from lcons_core import ConstraintLearner, LabelledExamples, SparsePsi
 from lcons_core._psi import PsiRows
-from lcons_core._types import Floats
+from lcons_core._types import Bools, Floats
 from lcons_core.features import Scope
-from lcons_tasks.diagnosis._material import Bools, Material, Sample
+from lcons_tasks.diagnosis._material import Material, Sample
 from lcons_tasks.stats import Resampler
 
 Accepts = Callable[[SparsePsi], Bools]
@@ -44,9 +44,10 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Balanced accuracy, share of gold accepted and share of corrupted rejected, each a vector of draws."""
+    """A reference with its balanced accuracy, its share of gold accepted and that of corrupted rejected, each
+    a vector of draws."""
 
-    name: str
+    reference: Reference
     balanced: Floats
     accepted: Floats
     rejected: Floats
@@ -55,12 +56,13 @@ class Measured:
 def references(examples: LabelledExamples, scope: Scope, seed: int) -> list[Reference]:
     """The references of the module's table, made from training examples."""
     psi, y, weights = examples.matrix()
-    made = [Reference("seen in training", seen_in_training(examples.positives.psi, scope))]
     epochs = int(np.clip(VISITS // len(examples), 10, EPOCHS))
-    for K in HIDDEN:
-        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, penalty=0.0)
-        made.append(Reference(f"network, K = {K}", learner.fit(psi, y, weights).network_.accepts))
-    return made
+    learners = (ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, penalty=0.0) for K in HIDDEN)
+    networks = (learner.fit(psi, y, weights).network_ for learner in learners)
+    return [
+        Reference("seen in training", seen_in_training(examples.positives.psi, scope)),
+        *(Reference(f"network, K = {K}", one.accepts) for K, one in zip(HIDDEN, networks, strict=True)),
+    ]
 
 
 def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
@@ -95,7 +97,7 @@ def measure(reference: Reference, sample: Sample, draws: Resampler) -> Measured:
     """How well a reference separates held-out gold from held-out corrupted parts."""
     accepted = share_of(reference.accepts(sample.gold.psi), sample.gold, draws)
     rejected = share_of(~reference.accepts(sample.corrupted.psi), sample.corrupted, draws)
-    return Measured(reference.name, (accepted + rejected) / 2, accepted, rejected)
+    return Measured(reference, (accepted + rejected) / 2, accepted, rejected)
 
 
 def share_of(
@@ -103,39 +105,33 @@ def share_of(
 ) -> Floats:
     """The draws of the sum of values over the sum of `of` (all parts by default)."""
     whole = np.ones(len(values)) if of is None else of
-    sums = [np.bincount(parts.owner, weights=one, minlength=draws.size) for one in (values, whole)]
-    return draws.ratio(*sums)
+    return draws.ratio(*(np.bincount(parts.owner, one, draws.size) for one in (values, whole)))
 
 
-@dataclass(frozen=True, eq=False)
-class World:
-    """References measured on one form of the data, original or shuffled, and the best of them."""
+def measured_references(scope: Scope, sample: Sample, draws: Resampler, seed: int) -> list[Measured]:
+    """References made from a sample and measured on it."""
+    return [measure(reference, sample, draws) for reference in references(sample.examples, scope, seed)]
 
-    measured: list[Measured]
-    best: Measured
-    reference: Reference
 
-    @classmethod
-    def of(cls, scope: Scope, sample: Sample, draws: Resampler, seed: int) -> World:
-        """References made and measured on a sample."""
-        made = references(sample.examples, scope, seed)
-        measured = [measure(reference, sample, draws) for reference in made]
-        best = max(measured, key=lambda one: float(one.balanced[0]))
-        return cls(measured, best, made[measured.index(best)])
+def best_of(measured: list[Measured]) -> Measured:
+    """The reference with the highest balanced accuracy."""
+    return max(measured, key=lambda one: float(one.balanced[0]))
 
 
 def chance(material: Material, draws: Resampler, seed: int, step: Callable[[], None]) -> Measured:
     """The best that references reach on shuffled data; 50% if every possible negative is gold. `step` is
     called after each shuffling."""
-    half, all_of_it, none_of_it = (np.full(draws.length, share) for share in (0.5, 1.0, 0.0))
-    worlds = []
+    measured = []
     for i in range(SHUFFLES):
         mixed = material.shuffled(np.random.default_rng((seed, i)))
         sample = mixed.sample(seed + 1 + i)
         if sample is not None and len(sample.gold):
-            worlds.append(World.of(material.scope, sample, draws, seed + 1 + i).best)
+            measured += measured_references(material.feature.scope, sample, draws, seed + 1 + i)
         step()
-    if not worlds:
-        return Measured("shuffled: all is gold", half, all_of_it, none_of_it)
-    best = max(worlds, key=lambda one: float(one.balanced[0]))
-    return replace(best, name=f"shuffled: {best.name}")
+    if not measured:
+        half, whole, none = (np.full(draws.length, share) for share in (0.5, 1.0, 0.0))
+        return Measured(
+            Reference("shuffled: all is gold", lambda psi: np.ones(len(psi), bool)), half, whole, none
+        )
+    best = best_of(measured)
+    return replace(best, reference=replace(best.reference, name=f"shuffled: {best.reference.name}"))
