@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from lcons_cli.main import main
 from lcons_core import LearnedConstraint, RectifierNetwork, iob2, learn_constraints, load
-from lcons_core.features import Counts, Existence
+from lcons_core.features import Counts
 from lcons_decode import ChainScores, Hard, Scored, Soft, constrained_viterbi, forbidden_ngrams
 from lcons_tasks import choose
 
@@ -51,7 +51,6 @@ def npz(words=True, **more):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("decode")
     iob2(LABELS).save(folder / "iob2.json")
-    iob2(["B-X", "I-X"]).save(folder / "other.json")
     pairs = [(first, second) for first in LABELS for second in LABELS]
     forbidden_ngrams(LABELS, pairs).save(folder / "nothing.json")
     train = [({"pos": ["NN", "NN", ","]}, ["B-NP", "I-NP", "O"]), ({"pos": ["IN", "NN"]}, ["O", "B-NP"])]
@@ -60,12 +59,7 @@ def folder(tmp_path_factory):
     feature = Counts(tuple(LABELS))
     one = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 0.0]], [0.0]), feature.space, feature)
     one.save(folder / "one.json")
-    many = Counts(tuple(LABELS), high=500)
-    LearnedConstraint(RectifierNetwork([[1.0, 0.0, 0.0]], [0.0]), many.space, many).save(folder / "many.json")
-    (folder / "damaged.json").write_text("{")
     (folder / "labels.txt").write_text("\n".join(LABELS))
-    (folder / "scores.npz").write_bytes(npz())
-    (folder / "scores.jsonl").write_text(json_lines())
     return folder
 
 
@@ -87,9 +81,8 @@ def test_scores_of_either_kind_come_out_as_columns(given, run):
     assert (result.exit_code, result.stdout, result.stderr) == (0, CONLL, SUMMARY)
 
 
-@pytest.mark.parametrize("option", ["--json"])
-def test_json_has_an_object_a_sequence(option, run):
-    result = run("-c", "iob2.json", option, given=json_lines())
+def test_json_has_an_object_a_sequence(run):
+    result = run("-c", "iob2.json", "--json", given=json_lines())
     first, second, _ = map(json.loads, result.stdout.splitlines())
     assert first == {
         "words": ["New", "York"],
@@ -106,10 +99,9 @@ def test_json_has_an_object_a_sequence(option, run):
 
 def test_a_weight_makes_a_constraint_soft(run):
     scores = [ChainScores(emission, labels=LABELS) for emission in EMISSIONS]
-    for weight, options in ((0.5, ["-c", "iob2.json:0.5"]),):
-        found = [json.loads(line) for line in run(*options, "--json").stdout.splitlines()]
-        expected = [constrained_viterbi(one, [Soft(iob2(LABELS), weight, cost="hinge")]) for one in scores]
-        assert [(tuple(o["labels"]), o["score"]) for o in found] == [(a.y, a.score) for a in expected]
+    found = [json.loads(line) for line in run("-c", "iob2.json:0.5", "--json").stdout.splitlines()]
+    expected = [constrained_viterbi(one, [Soft(iob2(LABELS), 0.5, cost="hinge")]) for one in scores]
+    assert [(tuple(o["labels"]), o["score"]) for o in found] == [(a.y, a.score) for a in expected]
     hard = run("-c", "iob2.json:100", given=npz()).stdout
     assert hard == CONLL != run("-c", "iob2.json:0.001").stdout
 
@@ -164,12 +156,6 @@ def test_global_constraints_are_exact_under_a_budget(run):
     assert [json.loads(line)["status"] for line in statuses] == ["optimal", "optimal", "out of budget"]
 
 
-NO_LABELS = json_lines(head=False)
-
-
-# In a process of its own.
-
-
 def test_the_examples_of_the_help_run(folder):
     text = CliRunner().invoke(main, ["decode", "--help"]).stdout
     example = re.search(r"  Example:\n((?:    .*\n)+)", text)[1].replace("\n    ", "\n").strip()
@@ -184,17 +170,9 @@ def test_the_examples_of_the_help_run(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")
-@pytest.mark.parametrize("kind", ["local", "global"])
-def test_each_sequence_is_answered_before_the_next_comes(kind, folder):
+def test_each_sequence_is_answered_before_the_next_comes(folder):
     head, *sequences = json_lines().splitlines(keepends=True)
-    constraint = folder / "iob2.json"
-    if kind == "global":
-        constraint = folder / "existence.json"
-        feature = Existence(("B-NP", "I-NP", "O"), n=1)
-        LearnedConstraint(RectifierNetwork([[0.0, 0.0, 2.0]], [-1.0]), feature.space, feature).save(
-            constraint
-        )
-    command = [*LCONS, "-q", "decode", "--json", "-c", constraint]
+    command = [*LCONS, "-q", "decode", "--json", "-c", folder / "iob2.json", "-c", folder / "one.json"]
     answers = list(ask(command, [head + sequences[0], *sequences[1:]]))
     assert len(answers) == len(sequences)
     assert all(json.loads(answer)["labels"] for answer in answers)

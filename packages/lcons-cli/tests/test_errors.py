@@ -43,7 +43,6 @@ decode scores.jsonl -c pairs.json
 decode scores.jsonl --choose
 decode scores.jsonl -c iob2.json:soft
 decode scores.jsonl -c iob2.json --json
-decode scores.jsonl --tabs --json
 decode scores.jsonl -o out.json
 decode . -o out.json
 decode loop
@@ -54,7 +53,6 @@ scheme iob3 B-X,O -o out.json
 scheme iob2 ,, -o out.json
 scheme iob2 B-X,O -n 2 -o out.json
 scheme iob2 nothing.conll -o out.json
-convert pairs.json -o out.lark
 convert pairs.json --scores train.conll -o out.json
 convert wide.json
 convert pairs.json -o pairs.json

@@ -36,31 +36,27 @@ GARBAGE = (
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Extractors by constraints: `designed`, `unrelated` (there are no relations), `nothing` is allowed."""
+    """Extractors by constraints: `designed`, and `unrelated` (there are no relations)."""
     folder = tmp_path_factory.mktemp("extractors")
     model, _ = train_relations(SENTENCES, rules_of(designed()), SvmSettings(C=1.0, passes=5))
     feature = FEATURES["source-relation"]
-    everything, nothing = (
-        LearnedConstraint(RectifierNetwork(np.zeros((1, feature.space.d)), [b]), feature.space, feature)
-        for b in (0.0, 2.0)
-    )
+    network = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0])
+    everything = LearnedConstraint(network, feature.space, feature)
     Extractor(model, designed()).save(folder / "designed")
     Extractor(model, {"unrelated": everything.forbid(relation=RELATIONS[1:])}).save(folder / "unrelated")
-    Extractor(model, {"nothing": nothing}).save(folder / "nothing")
     return folder
 
 
 @pytest.fixture(scope="module")
-def pipelines(tmp_path_factory):
-    """spaCy pipelines: `rules` finds entities, `none` does not."""
+def pipeline(tmp_path_factory):
+    """A spaCy pipeline that finds entities by rules."""
     import spacy
 
-    folder = tmp_path_factory.mktemp("pipelines")
     nlp = spacy.blank("en")
     names = ("HALIFAX", "Nova Scotia", "Desmond Traill", "Owen Laskey")
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": name} for name in names])  # type: ignore[attr-defined]
-    nlp.to_disk(folder / "rules")
-    spacy.blank("en").to_disk(folder / "none")
+    folder = tmp_path_factory.mktemp("pipeline")
+    nlp.to_disk(folder)
     return folder
 
 
@@ -138,9 +134,9 @@ def test_constraints_change_what_the_model_alone_says(run):
     assert [line["changed"] for line in others] == [False, False]
 
 
-def test_entities_of_a_spacy_pipeline_are_candidates(run, pipelines):
+def test_entities_of_a_spacy_pipeline_are_candidates(run, pipeline):
     given = HALIFAX.replace("[", "").replace("]", "") + "\n\n[Owen Laskey]\n"
-    result = run("--candidates", pipelines / "rules", given=given)
+    result = run("--candidates", pipeline, given=given)
     first, second = lines_of(result)
     assert [name for name, _ in labels(first)] == ["HALIFAX", "Nova Scotia", "Desmond Traill", "Owen Laskey"]
     # Brackets are text here.
@@ -156,9 +152,9 @@ def test_runs_of_proper_nouns_are_candidates(run):
 
 
 @pytest.mark.parametrize("candidates", ["marked", "spacy", "names"])
-def test_no_text_is_lost_whatever_it_holds(candidates, run, pipelines):
+def test_no_text_is_lost_whatever_it_holds(candidates, run, pipeline):
     given = b"".join(GARBAGE)
-    result = run("--candidates", pipelines / "rules" if candidates == "spacy" else candidates, given=given)
+    result = run("--candidates", pipeline if candidates == "spacy" else candidates, given=given)
     lines = lines_of(result)
     text = given.decode("utf-8-sig", "surrogateescape")
     if candidates == "marked":

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from lcons_cli.main import main
 from lcons_core import learn_constraints
-from lcons_decode import Hard, forbidden_ngrams
+from lcons_decode import Hard
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.data import Sentence, read_references
 from lcons_tasks.data.text._tokens import reference_tokens
@@ -40,7 +40,6 @@ GARBAGE = (
     b"x" * 10_000 + b"\n" + b"(" * 10_000 + b"\n" + b"a " * 5_000 + b"\n",
     b"no newline at the end\r",
 )
-FORMATS = ("tagged", "json")
 
 
 def made_up():
@@ -60,21 +59,14 @@ SENTENCES = list(made_up())
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Taggers by what they read: `word`, `pos`, and `case`, which nothing can make of a reference."""
+    """Taggers by what they read: `word` and `pos`."""
     folder = tmp_path_factory.mktemp("parsers")
     instances = [s.instance for s in SENTENCES]
     model = train_linear(SENTENCES, LinearSettings(iterations=8))
     punctuation = Hard(learn_constraints(instances, feature="punctuation", n=2, hidden=4), "punctuation")
     pos = Hard(learn_constraints(instances, feature="pos", n=2, hidden=3), "pos")
-    counts = Hard(learn_constraints(instances, feature="counts", hidden=3), "counts")
-    nothing = forbidden_ngrams(model.labels, itertools.product(model.labels, repeat=2))
     ConstrainedTagger(model, (punctuation,)).save(folder / "word")
     ConstrainedTagger(model, (punctuation, pos)).save(folder / "pos")
-    ConstrainedTagger(model, (punctuation, counts), "beam", 4).save(folder / "counts")
-    ConstrainedTagger(model, (Hard(nothing, "nothing"),)).save(folder / "nothing")
-    cased = [Sentence(s.words, s.labels, {"case": s.words}) for s in SENTENCES]
-    case = train_linear(cased, LinearSettings(iterations=2, columns=("case",)))
-    ConstrainedTagger(case).save(folder / "case")
     return folder
 
 
@@ -122,7 +114,7 @@ def test_json_has_exact_offsets(run):
             assert line["text"][field["start"] : field["end"]] == field["text"]
 
 
-@pytest.mark.parametrize("model", ["word", "pos", "counts"])
+@pytest.mark.parametrize("model", ["word", "pos"])
 def test_no_text_is_lost_whatever_it_holds(model, run):
     given = b"".join(GARBAGE)
     result = run("--format", "json", given=given, model=model)
