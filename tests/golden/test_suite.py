@@ -24,7 +24,7 @@ def sets(tmp_path: Path) -> Path:
 
 def masked(text: str, folder: Path) -> str:
     """The text without figures, the width of columns, verdicts and the folder."""
-    text = text.replace(str(folder), "SETS")
+    text = text.replace("\\_", "_").replace(str(folder), "SETS")
     text = re.sub(r"[+-]?\d+(\.\d+)?", "0", text)
     text = re.sub(
         r"\b(better|worse|no clear difference)$|\b(not held|held)\b|[█·]+", "-", text, flags=re.MULTILINE

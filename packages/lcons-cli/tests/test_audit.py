@@ -22,7 +22,7 @@ def test_findings_are_printed_and_the_exit_code_is_1(data, tmp_path):
     page = tmp_path / "audit.html"
     found = CliRunner().invoke(main, ["audit", data, "--page", str(page)])
     assert found.exit_code == 1
-    assert "sentence 13: give [aspirin] now\n  given O, proposed B-DRUG" in found.stdout
+    assert "train.conll:50: sentence 13: give [aspirin] now\n  given O, proposed B-DRUG" in found.stdout
     assert "'aspirin' is B-DRUG in 12 of 12 other places" in found.stdout
     assert "1 finding in 13 sentences." in found.stdout
     assert "aspirin" in page.read_text()

@@ -67,17 +67,16 @@ def test_clean_sentences_give_few_findings_and_planted_mistakes_are_first():
     assert len(first & set(planted)) >= 0.7 * len(first) > 0
 
 
-def test_more_labels_than_models_can_learn_are_refused():
-    with pytest.raises(InvalidInput):
-        audit([Sentence((f"w{i}", "x"), (f"L{i}", "O")) for i in range(1000)])
+def test_one_sentence_and_more_labels_than_models_can_learn_are_refused():
+    for sentences in ([MISSED], [Sentence((f"w{i}", "x"), (f"L{i}", "O")) for i in range(1000)]):
+        with pytest.raises(InvalidInput):
+            audit(sentences)
 
 
 def test_findings_are_ranked_and_relabelled(found):
     scores = [one.score for one in found.findings]
     assert scores == sorted(scores, reverse=True)
-    assert min(one.log_odds for one in found.findings) > 0
-    for one in found.findings:
-        assert found.relabelled(one)[1] == "B-DRUG"
+    assert {found.relabelled(one)[1] for one in found.findings} == {"B-DRUG"}
 
 
 def test_a_confusion_that_is_frequent_elsewhere_comes_later():
@@ -109,11 +108,3 @@ def test_rarity_ranks_data_that_are_mostly_outside(found):
     assert found.rank == "rarity"
     dense = [Sentence(("a", "b"), ("B-X", "I-X")), Sentence(("b", "c"), ("B-X", "O"))] * 2
     assert audit(dense).rank == "odds"
-    assert audit(dense, rank="rarity").rank == "rarity"
-    with pytest.raises(InvalidInput, match="one of auto, odds, rarity"):
-        audit(dense, rank="size")
-
-
-def test_an_audit_needs_two_sentences():
-    with pytest.raises(InvalidInput, match="at least two sentences"):
-        audit([MISSED])

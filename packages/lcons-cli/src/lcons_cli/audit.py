@@ -5,7 +5,9 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +15,9 @@ from lcons_cli.console import print_json, write_lines
 from lcons_cli.labelled_file import labelled_options, read_sentences
 from lcons_cli.options import COUNT, INPUT, OUTPUT, check_output, json_option
 from lcons_cli.progress import progress
+
+if TYPE_CHECKING:
+    from lcons_tasks import Sentence
 
 
 @click.command(short_help="Find labels that the rest of the data contradicts.")
@@ -57,10 +62,26 @@ def audit(
     if as_json:
         print_json(result.to_dict(most))
     else:
+        lines = _lines(data, sentences)
         for finding in result.findings[:most]:
-            for line in list(finding_lines(result, finding))[:3]:
+            place = f"{Path(data).name}:{lines[finding.sentence - 1][finding.first]}" if lines else ""
+            for line in list(finding_lines(result, finding, place))[:3]:
                 click.echo(line)
         more = "" if count <= most else f"; --most {count} shows all"
         findings = "1 finding" if count == 1 else f"{count:,} findings"
         click.echo(f"{findings} in {len(sentences):,} sentences{more}.")
+        if result.doubtful:
+            click.echo(f"{result.doubtful:,} other differences have too little evidence to be shown.")
+        if page is not None:
+            click.echo(f"The page is in {page}.")
     click.get_current_context().exit(1 if count else 0)
+
+
+def _lines(path: str, sentences: Sequence[Sentence]) -> list[list[int]] | None:
+    """The line of each word in a file of one word per line; None for other files."""
+    try:
+        rows = Path(path).read_text(encoding="utf-8").split("\n")
+        cells = enumerate(map(str.split, rows), start=1)
+        return [[next(n for n, row in cells if word in row) for word in one.words] for one in sentences]
+    except (OSError, ValueError, StopIteration, RuntimeError):
+        return None

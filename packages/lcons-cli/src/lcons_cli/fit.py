@@ -6,6 +6,7 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,18 @@ WIDTH = 100
     " have been trained on these sentences. Instead of a tagger, FOLDER then holds the constraints to decode"
     " its scores under.",
 )
+@click.option(
+    "--encoder",
+    metavar="MODEL",
+    help="A pretrained encoder, whose vectors of words the model reads, too: a folder, or the name of one"
+    " that transformers has on this machine; with HF_HUB_OFFLINE=0, it is downloaded. Needs"
+    " lcons-tasks[encoder].",
+)
+@click.option(
+    "--vectors",
+    type=INPUT,
+    help="A file of word vectors (.vec, .txt or .npz) that the model reads, too.",
+)
 @click.option("--plain", is_flag=True, help="The base model alone: nothing is chosen and nothing added.")
 @labelled_options
 @click.option(
@@ -83,6 +96,8 @@ def fit(
     output: str,
     base: str,
     scores: str | None,
+    encoder: str | None,
+    vectors: str | None,
     plain: bool,
     form: str | None,
     columns: str | None,
@@ -124,13 +139,14 @@ def fit(
 
     if scores is None:
         check_tagger_folder(output)
-    elif unlabelled or plain or test or base != "crf":
-        raise click.UsageError("use --scores, or --unlabelled, --base, --plain or --test, not both.")
+    elif unlabelled or plain or test or encoder or vectors or base != "crf":
+        raise click.UsageError("--scores goes with none of the options that make a tagger.")
     else:
         check_decoding_folder(output)
     settings = FitSettings.plain(base, seed) if plain else FitSettings(base, seed=seed)
-    settings = replace(settings, folds=folds)
+    settings = replace(settings, folds=folds, encoder=encoder or "", vectors=vectors or "")
     sentences = read_sentences(train, form, columns)
+    say(_read_summary(sentences, Path(train).name))
     gold = None if test is None else gold_data(test, form, columns)
     measured: list[dict[str, Any]] = []
     fitted: FittedTagger | FittedScores
@@ -155,11 +171,27 @@ def fit(
         print_json({"folder": output, **fitted.to_dict(), **more, "warnings": warnings, "next": command})
     else:
         click.echo("\n".join(_summary(fitted, command)))
+        if len(fitted.contributions) > 1:
+            low, mean = fitted.gain.low, fitted.gain.mean
+            click.echo(
+                f"On new text, expect a gain of {low:+.1f} to {mean:+.1f} points, not more: the parts were"
+                " chosen by these figures.\n"
+            )
         if test is not None:
             click.echo("\n".join([*table(measured, Path(test).name, "base model"), ""]))
         click.echo(f"The {holds} in {output}, the report in {Path(output) / 'report.html'}.\nNext: {command}")
     for text in warnings:
         warn(text)
+
+
+def _read_summary(sentences: list[Sentence], name: str) -> str:
+    """What was read, in one line."""
+    counts = Counter(label for one in sentences for label in one.labels)
+    once, bare = sum(n == 1 for n in counts.values()), sum({*one.labels} <= {"O"} for one in sentences)
+    return (
+        f"{name}: {len(sentences):,} sentences, {sum(counts.values()):,} words, {len(counts):,} labels"
+        f" ({once:,} seen once), {bare:,} sentences without a span"
+    )
 
 
 def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tuple[str, ...]]:
@@ -173,7 +205,9 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tupl
             sentences = read_words(file, columns, tabs)
         texts += sentences
         words = sum(map(len, sentences))
-        say(f"{name}: {len(sentences):,} sentences, {words:,} words")
+        lines = len(list(filter(None, Path(file).read_bytes().split(b"\n")))) if Path(file).is_file() else 0
+        joined = f", joined from {lines:,} lines" if len(sentences) < lines < words else ""
+        say(f"{name}: {len(sentences):,} sentences, {words:,} words{joined}")
         if words > LONG * len(sentences):
             warn(
                 f"{name}: its sentences have {words / len(sentences):,.0f} words on average. Raw text is cut"

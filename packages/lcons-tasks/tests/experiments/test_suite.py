@@ -19,6 +19,7 @@ from lcons_tasks.experiments.suite._experiment import EXPERIMENT, Options, claim
 from lcons_tasks.experiments.suite._measures import Gains
 from lcons_tasks.experiments.suite._model import (
     ALL,
+    ENCODED,
     MAIN,
     PLAIN,
     ROWS,
@@ -240,11 +241,15 @@ def test_sizes_that_leave_no_text_have_no_cells(folder):
         EXPERIMENT.document(Options(), Record(()))
 
 
-def test_a_whole_run_has_all_rows_and_the_bilstm_at_one_size(folder):
-    options = replace(Options.start(True, str(folder)), sizes=(10, 20), starts=1)
+def test_a_whole_run_has_all_rows_and_two_bases(folder):
+    options = Options.start(True, str(folder))
     assert options.rows == ROWS
     assert {one.base for one in EXPERIMENT.cells(options)} == {"crf", "token"}
-    assert {one.base for one in EXPERIMENT.cells(replace(options, lean=False))} == {"crf", "token", "bilstm"}
+
+
+def test_an_encoder_adds_its_rows(folder):
+    assert Options(str(folder), encoder="some").rows == (*MAIN, *ENCODED)
+    assert not set(ENCODED) & set(Options(str(folder)).rows)
 
 
 def test_single_tokens_are_a_base_too(folder, stages):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lcons_tasks.models._clusters import Clusters, cluster_vectors, cluster_words, form
+from lcons_tasks.models._clusters import cluster_vectors, cluster_words, form
 from lcons_tasks.models._word_vectors import WordVectors
 
 NOUNS, VERBS, CITIES = ("dog", "cat", "cow", "bird"), ("eats", "runs", "sleeps"), ("oslo", "rome", "paris")
@@ -43,15 +43,6 @@ def test_case_and_digits_do_not_matter_and_unknown_words_have_no_cluster(found):
 def test_a_text_without_repeated_words_has_no_clusters():
     assert cluster_words([["all", "words", "differ"]]) is None
     assert cluster_words([]) is None
-
-
-@pytest.mark.parametrize(
-    "ids", [np.zeros((2, 1), np.int32), np.zeros((3, 1), np.int64), np.zeros(2, np.int64)]
-)
-def test_clusters_of_a_file_need_one_row_per_word(ids):
-    assert Clusters.from_contents(["a", "b"], np.zeros((2, 1), np.int64)).columns == ("cluster1",)
-    with pytest.raises(ValueError, match="its clusters are"):
-        Clusters.from_contents(["a", "b"], ids)
 
 
 def test_vectors_that_point_the_same_way_share_a_cluster():

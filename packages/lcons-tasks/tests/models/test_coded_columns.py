@@ -60,31 +60,3 @@ def test_coded_scores_are_the_scores_of_strings(
         expected = chain._emission(own)
         for given_ in (own, sliced(own), sliced(own, with_values_of_no_token)):
             np.testing.assert_array_equal(chain.scores(given_).emission, expected, strict=True)
-
-
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_attributes_are_found_once_per_value_not_per_token(template: str) -> None:
-    class Value(str):
-        __slots__ = ()
-        read = 0
-
-        def lower(self) -> str:
-            Value.read += 1
-            return super().lower()
-
-    words = CodedColumn(tuple(map(Value, ("the", "dog"))), np.arange(1000) % 2)
-    chain = model([{"word": ["the", "dog"]}], template, ())
-    batch = chain.scores([{"word": words[:400]}, {"word": words[400:]}])
-    assert len(batch.emission) == 1000
-    assert Value.read < 100
-
-
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_columns_of_arrow_and_pandas_are_read_by_their_codes(template: str) -> None:
-    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
-    values = ["the", "dog", "the", "end"]
-    chain = model([{"word": values}], template, ())
-    expected = chain._emission([{"word": values}])
-    for column in (pa.array(values).dictionary_encode(), pa.chunked_array([values]), pd.Categorical(values)):
-        coded = CodedColumn.of(column)
-        np.testing.assert_array_equal(chain.scores([{"word": coded}]).emission, expected, strict=True)

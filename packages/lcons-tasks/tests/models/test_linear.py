@@ -90,15 +90,6 @@ def test_probabilities_are_crfsuites(tmp_path):
         )
 
 
-def test_labels_are_those_of_training_sorted():
-    assert train_linear(TRAIN, TAGGED).labels == tuple(sorted(LABELS))
-
-
-NAMES = st.text(max_size=4) | st.sampled_from(
-    ["\n", "\r", "}", " --> x: 1.0", "LABELS = {", "\0", "\x85", "\\"]
-)
-
-
 @given(st.lists(st.lists(st.sampled_from([*WORDS, "zebra"]), max_size=5), max_size=6))
 def test_scores_of_a_batch_are_those_of_one_at_a_time_in_order(learned, rows):
     batch = learned.scores([{"word": row} for row in rows])

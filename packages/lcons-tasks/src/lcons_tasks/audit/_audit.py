@@ -27,9 +27,9 @@ labelled g that the findings would label h, of n(g). The share is that in other 
 2021) counts the same confusions.
 
 Rarity was better than odds on the five sets of entities and slots that were tried, and not on chunks and
-references, where few labels or none stand for "nothing here". So `auto` is rarity if at least a third of the
-tokens are O, else odds; this was chosen after all eight sets were seen. Neither rank is the probability of an
-error: a rare but right label also contradicts the rest.
+references, where few labels or none stand for "nothing here". So the rank is rarity if at least a third of
+the tokens are O, else odds; this was chosen after all eight sets were seen. Neither rank is the probability
+of an error: a rare but right label also contradicts the rest.
 
 A finding needs evidence. Either the form of its clearest token has the proposed label in at least `PLACES`
 other places and the given one in at most a tenth as many; or its confusion is rare, with a share of at most
@@ -57,7 +57,8 @@ from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.audit._rules import ALONE, KEYS, WordRules
 from lcons_tasks.data import Sentence
 from lcons_tasks.models import LinearSettings
-from lcons_tasks.models._coded_text import CodedText
+from lcons_tasks.models._coded_text import CodedText, on_each_core
+from lcons_tasks.models._linear_chain import LinearChain
 
 MODEL = "model"
 SOURCES = (MODEL, *KEYS)
@@ -65,17 +66,19 @@ DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
 # The share of sentences that may break a scheme, and the scheme is still the rule.
 BROKEN = 0.02
 FLOOR = 1e-6
+# Folds, and those of more sentences, of which fewer are enough.
+FOLDS, MANY, FOLDS_OF_MANY = 5, 5000, 3
 # Tokens that decide on the weights.
 MOST_TOKENS = 20_000
 SETTINGS = LinearSettings(0.1, 0.1, iterations=100)
-AUTO, ODDS, RARITY = RANKS = ("auto", "odds", "rarity")
+ODDS, RARITY = "odds", "rarity"
 # Other places that are evidence, and the share of a confusion that is rare.
 PLACES, RARE = 3, 0.1
 # Differences per sentence from which on the sources are weak.
 MOST_DIFFERENT = 0.5
 # CRFs of more labels take hours: their time grows with the square.
 MOST_LABELS = 400
-# The share of O from which on `auto` is rarity.
+# The share of O from which on the rank is rarity.
 MOSTLY_OUTSIDE = 1 / 3
 
 Progress = Callable[[str, int, int], None]
@@ -174,10 +177,8 @@ class Audit:
         }
 
 
-def audit(
-    sentences: Sequence[Sentence], *, folds: int = 5, rank: str = AUTO, progress: Progress | None = None
-) -> Audit:
-    """The labels of sentences that the rest of the sentences contradicts; `rank` is one of `RANKS`.
+def audit(sentences: Sequence[Sentence], *, progress: Progress | None = None) -> Audit:
+    """The labels of sentences that the rest of the sentences contradicts.
 
     >>> drugs = ["aspirin", "codeine"] * 10
     >>> right = [Sentence(("give", drug, "now"), ("O", "B-DRUG", "O")) for drug in drugs]
@@ -186,13 +187,11 @@ def audit(
     [(21, ('O',), ('B-DRUG',))]
     """
     given = tuple(sentences)
-    bounds = fold_bounds(len(given), folds)
+    bounds = fold_bounds(len(given), FOLDS if len(given) <= MANY else FOLDS_OF_MANY)
     if len(bounds) < 2 or not all(len(sentence) for sentence in given):
         raise InvalidInput(
             f"an audit needs at least two sentences with words: got {len(given)}; pass more labelled ones."
         )
-    if rank not in RANKS:
-        raise InvalidInput(f"unknown rank {rank!r}; it is one of {', '.join(RANKS)}.")
     labels = tuple(sorted({label for sentence in given for label in sentence.labels}))
     if len(labels) > MOST_LABELS:
         raise InvalidInput(f"an audit of over {MOST_LABELS} labels would take hours: got {len(labels):,}.")
@@ -212,8 +211,7 @@ def audit(
         for number, (sentence, answer) in enumerate(zip(given[first:stop], decoded, strict=True)):
             findings += pooled.findings(number, first + number + 1, sentence, answer.y)
     counts = Counter(label for one in given for label in one.labels)
-    if rank == AUTO:
-        rank = RARITY if counts[OUTSIDE] >= MOSTLY_OUTSIDE * len(y) else ODDS
+    rank = RARITY if counts[OUTSIDE] >= MOSTLY_OUTSIDE * len(y) else ODDS
     shares = dict(zip(SOURCES, weights.tolist(), strict=True))
     ranked = _ranked(findings, counts, rank)
     weak = len(ranked) > MOST_DIFFERENT * len(given)
@@ -239,12 +237,15 @@ def _out_of_fold(
 ) -> Iterator[ChainBatch]:
     """The scores of each fold by a model of the others."""
     text = CodedText.of(sentence.x for sentence in sentences)
-    for done, (first, stop) in enumerate(bounds):
+    others = [[i for i in range(len(sentences)) if not first <= i < stop] for first, stop in bounds]
+
+    def trained(chosen: Sequence[int]) -> LinearChain:
+        return text.train(chosen, [sentences[i].labels for i in chosen], SETTINGS, labels)
+
+    for done, ((first, stop), model) in enumerate(zip(bounds, on_each_core(trained, others), strict=True)):
         if progress is not None:
             progress("training models of the folds", done, len(bounds))
-        others = [i for i in range(len(sentences)) if not first <= i < stop]
-        own = [sentences[i].labels for i in others]
-        yield text.scores(text.train(others, own, SETTINGS, labels), first, stop)
+        yield text.scores(model, first, stop)
 
 
 def _scheme(sentences: Sequence[Sentence]) -> str | None:

@@ -82,9 +82,11 @@ def quoted(text: str) -> str:
 def read_vectors(
     path: str | os.PathLike[str], dimension: int | None = None
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """(word, vector) of each line; without `dimension`, the first line sets it."""
+    """(word, vector) of each line but a head of two sizes; without `dimension`, the first line sets it."""
     for number, text in numbered_lines(path):
-        word, *numbers = text.split(" ")
+        word, *numbers = text.rstrip(" ").split(" ")
+        if number == 1 and len(numbers) == 1:
+            continue
         dimension = dimension or len(numbers)
         try:
             vector = np.array(numbers, dtype=np.float64).astype(np.float32)

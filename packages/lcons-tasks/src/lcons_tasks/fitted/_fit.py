@@ -4,11 +4,11 @@
     unlabelled -> clusters -> base models;  -> marginals -> consistency (`models._consistent_chain`)
     all labelled + choice -> ConstrainedTagger
 
-The order of choices: clusters and penalties of the base model, then label pairs as a hard constraint, then
-the weights of consistency, then the bias of O. Each keeps its default unless another value is better by the
-number of standard errors that `_settings` states. At the end the whole is compared with the base model: if it
-is worse by more than one standard error, or by more than 15 points however much the folds resemble each
-other, the base model is the answer.
+The order of choices: vectors of an encoder or of words, if any, with their layers and scale; clusters and
+consistency, which are judged together; the penalties of the base model; label pairs as a hard constraint; the
+bias of O. What has helped on every corpus stays unless the folds are against it, the more so the less is left
+to gain (`_jackknife.stays`); another value must be better than the default (`_jackknife.prefer`). At the end
+the whole is compared with the base model: if it is worse, the base model is the answer.
 
 Not in the paper.
 """
@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,8 +31,8 @@ from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
-from lcons_tasks.fitted._fitted_tagger import FittedTagger, Steps, telling_rules
-from lcons_tasks.fitted._jackknife import decode_folds, prefer, resemblance
+from lcons_tasks.fitted._fitted_tagger import FittedTagger, Labels, Steps, telling_rules
+from lcons_tasks.fitted._jackknife import decode_folds, prefer, resemblance, stays
 from lcons_tasks.fitted._settings import (
     BIAS,
     BILSTM,
@@ -40,8 +41,10 @@ from lcons_tasks.fitted._settings import (
     PAIRS,
     SCHEME,
     TOKEN,
+    VECTORS,
     FitSettings,
 )
+from lcons_tasks.fitted._text_vectors import TextVectors
 from lcons_tasks.models import Tagger
 from lcons_tasks.models._clusters import Clusters, cluster_words
 from lcons_tasks.models._consistent_chain import (
@@ -52,6 +55,7 @@ from lcons_tasks.models._consistent_chain import (
     ConsistentChain,
     consistent,
 )
+from lcons_tasks.models._encoder import Source
 from lcons_tasks.stats import f1
 
 OUTSIDE = "O"
@@ -59,14 +63,17 @@ OUTSIDE = "O"
 LEAST_UNLABELLED = 20
 # CRFs of more labels take hours: their time grows with the square.
 MOST_LABELS = 400
-# Standard errors that a change needs: more against what has helped everywhere (`_settings`).
-SURE, LIKELY = 1.5, 1.0
+# Of more labelled sentences than `MANY`, so many evenly spaced ones choose the parts.
+MANY, CHOOSING = 5000, 2000
+# Standard errors that a change needs.
+LIKELY = 1.0
 # Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
 MOST_LOST = 15.0
 
 Weights = tuple[float, float, float]
 NO_WEIGHTS: Weights = (0.0, 0.0, 0.0)
 Progress = Callable[[str, int, int], None]
+Item = TypeVar("Item")
 
 
 def fit(
@@ -99,16 +106,24 @@ def fit(
     labels = {label for sentence in sentences for label in sentence.labels}
     if len(labels) > MOST_LABELS:
         raise InvalidInput(f"fit of over {MOST_LABELS} labels would take hours: got {len(labels):,}.")
-    texts = _spaced(unlabelled, settings.most_unlabelled)
+    texts = _spaced([tuple(words) for words in unlabelled if len(words)], settings.most_unlabelled)
     return _Work(sentences, texts, settings, progress).run()
 
 
-def _spaced(texts: Sequence[Sequence[str]], most: int) -> list[tuple[str, ...]]:
-    """At most so many of the texts with words, evenly spaced."""
-    kept = [tuple(words) for words in texts if len(words)]
-    if len(kept) <= most:
-        return kept
-    return [kept[i] for i in np.linspace(0, len(kept) - 1, most).round().astype(int).tolist()]
+def _spaced(items: list[Item], most: int) -> list[Item]:
+    """At most so many of the items, evenly spaced."""
+    if len(items) <= most:
+        return items
+    return [items[i] for i in np.linspace(0, len(items) - 1, most).round().astype(int).tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """What base models read beside words, and their penalties."""
+
+    penalties: tuple[float, float]
+    clusters: Clusters | None = None
+    vectors: TextVectors | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +131,7 @@ class _Folds:
     """A base, and for each fold a model that has not seen it, with its scores of the fold."""
 
     base: Base
-    clusters: Clusters | None
-    penalties: tuple[float, float]
+    reading: _Reading
     models: tuple[Tagger, ...]
     held: tuple[ChainBatch, ...]
 
@@ -127,23 +141,26 @@ class _Work:
 
     def __init__(
         self,
-        sentences: list[Sentence],
+        train: list[Sentence],
         texts: list[tuple[str, ...]],
         settings: FitSettings,
         progress: Progress | None,
     ) -> None:
-        self.sentences, self.texts, self.settings = sentences, texts, settings
-        self.labels = tuple(sorted({label for sentence in sentences for label in sentence.labels}))
-        self.steps = Steps(sentences, self.labels, settings.folds, settings.seed)
+        self.train, self.texts, self.settings = train, texts, settings
+        # All choices are made on these.
+        self.sentences = _spaced(train, CHOOSING) if len(train) > MANY else train
+        self.labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
+        self.steps = Steps(self.sentences, self.labels, settings.folds, settings.seed)
         self.folds = self.steps.folds
-        words = [sentence.words for sentence in sentences]
+        words = [sentence.words for sentence in self.sentences]
         self.resemblance = resemblance(words, texts, self.folds)
         self.outside = self.labels.index(OUTSIDE) if OUTSIDE in self.labels else None
-        self.bases: dict[bool, Base] = {}
-        self.clusters: Clusters | None = None
         self.progress, self.done = progress, 0
         bases = len(settings.penalties) + self.uses(CLUSTERS)
-        self.total = len(self.folds) * (bases + self.uses(PAIRS) + self.uses(CONSISTENCY)) + 1
+        if self.uses(VECTORS) and settings.source is not None:
+            bases += len(settings.scales) + 2
+        bases += self.uses(PAIRS) + len(settings.penalties) * self.uses(CONSISTENCY)
+        self.total = len(self.folds) * bases + 1
 
     def uses(self, part: str) -> bool:
         """Whether a part may be used and has what it needs."""
@@ -155,166 +172,206 @@ class _Work:
 
     def run(self) -> FittedTagger:
         """All steps."""
-        plain = self._trained(False, self.settings.penalties[0])
+        plain = self._trained(_Reading(self.settings.penalties[0], vectors=self._plain_vectors()))
         self.steps.add("base model", decode_folds(plain.held, ()))
-        scheme = self.steps.scheme(self.labels) if self.uses(SCHEME) else ()
-        if scheme:
-            self.steps.add(f"label scheme {scheme[0].name}", decode_folds(plain.held, scheme))
-        folds = self._chosen_base(plain, scheme)
-        if folds is not plain:
-            name = "clusters of words" if folds.clusters is not None else "penalties"
-            self.steps.add(name, decode_folds(folds.held, scheme))
-        pairs = self._chosen_pairs(folds, scheme) if self.uses(PAIRS) else ()
-        hard = (*scheme, *pairs)
-        weights, bias = self._chosen_adjustment(folds, scheme, pairs)
+        self.scheme = self.steps.scheme(self.labels) if self.uses(SCHEME) else ()
+        if self.scheme:
+            self.steps.add(f"label scheme {self.scheme[0].name}", self._decoded(plain.held))
+        folds = self._with_vectors(plain)
+        folds, held, weights = self._with_text(folds)
+        folds, held = self._with_penalties(folds, held, weights)
+        pairs = self._chosen_pairs(held) if self.uses(PAIRS) else ()
+        bias = self._chosen_bias(held, self._pairs_of_folds if pairs else ())
+        hard = (*self.scheme, *pairs)
         first, last = (self.steps.counts(self.steps.steps[i][1]) for i in (0, -1))
         lost = float(f1(first.sum(0)) - f1(last.sum(0)))
         if lost > MOST_LOST or self._prefer(1, [0], [first, last], LIKELY) == 0:
             folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
             self.steps.add("base model again, which is better", self.steps.steps[0][1])
-        return self._finished(folds, weights, bias, hard)
+        return self._finished(folds.reading, weights, bias, hard)
 
     def _prefer(self, default: int, others: Sequence[int], counts: Sequence[Ints], errors: float) -> int:
         """`prefer`, with more standard errors where folds resemble each other."""
         return prefer(default, others, counts, self.steps.draws, errors * self.resemblance**2)
+
+    def _stays(self, before: Labels, after: Labels) -> bool:
+        """Whether a change stays that has helped on every corpus."""
+        counts = self.steps.counts(before), self.steps.counts(after)
+        return stays(*counts, self.steps.draws, self.resemblance)
+
+    def _decoded(self, held: Sequence[ChainBatch], own: Sequence[Sequence[Hard]] = ()) -> Labels:
+        return decode_folds(held, self.scheme, own)
 
     def _say(self, what: str) -> None:
         if self.progress is not None:
             self.progress(what, self.done, self.total)
         self.done += 1
 
-    def _base(self, clustered: bool) -> Base:
-        """The base with or without clusters, made once."""
-        clusters = self.clusters if clustered else None
-        if clustered not in self.bases:
-            settings = self.settings
-            self.bases[clustered] = make_base(
-                settings.base, self.sentences, self.texts, clusters, settings.iterations, settings.seed
-            )
-        return self.bases[clustered]
+    def _base(self, reading: _Reading, sentences: Sequence[Sentence]) -> Base:
+        settings = self.settings
+        more = (settings.iterations, settings.seed, reading.vectors)
+        return make_base(settings.base, sentences, self.texts, reading.clusters, *more)
 
-    def _trained(self, clustered: bool, penalties: tuple[float, float]) -> _Folds:
-        base = self._base(clustered)
-        models, held = [], []
-        for first, stop in self.folds:
+    def _trained(self, reading: _Reading, base: Base | None = None) -> _Folds:
+        base = base or self._base(reading, self.sentences)
+        numbers = range(len(self.sentences))
+        chosen = [[i for i in numbers if not first <= i < stop] for first, stop in self.folds]
+        models = []
+        for model in base.train_each(chosen, reading.penalties):
             self._say("training base models")
-            others = [i for i in range(len(self.sentences)) if not first <= i < stop]
-            models.append(base.train(others, penalties))
-            held.append(base.scores(models[-1], first, stop))
-        clusters = self.clusters if clustered else None
-        return _Folds(base, clusters, penalties, tuple(models), tuple(held))
+            models.append(model)
+        held = [base.scores(model, *fold) for model, fold in zip(models, self.folds, strict=True)]
+        return _Folds(base, reading, tuple(models), tuple(held))
 
-    def _chosen_base(self, plain: _Folds, scheme: tuple[Hard, ...]) -> _Folds:
-        """The base with the best penalties; with clusters, unless it is surely better without."""
-        candidates = [plain]
+    def _with_vectors(self, plain: _Folds) -> _Folds:
+        """The base that also reads vectors: with the best scale, then layers, then without hand features."""
+        if self.settings.source is None or not self.uses(VECTORS):
+            return plain
+        choices = self._read_vectors(self.settings.source)
+        best = self._vectors_of(plain, choices[0], self.settings.scales[0])
+        scale = self.settings.scales[0]
+        for other in self.settings.scales[1:]:
+            best, scale = self._better(best, self._vectors_of(plain, choices[0], other), scale, other)
+        layers = choices[0]
+        for choice in choices[1:]:
+            best, layers = self._better(best, self._vectors_of(plain, choice, scale), layers, choice)
+        alone = self._vectors_of(plain, replace(layers, hand=False), scale)
+        best, _ = self._better(best, alone, None, None)
+        labels = self._decoded(best.held)
+        if not self._stays(self.steps.steps[-1][1], labels):
+            return plain
+        self.steps.add(f"vectors of {self.settings.source.kind}", labels)
+        return best
+
+    def _read_vectors(self, source: Source) -> list[TextVectors]:
+        words = [sentence.words for sentence in self.sentences]
+        report = self.progress and partial(self.progress, "computing vectors")
+        return TextVectors.each(source, words, self.texts, report)
+
+    def _plain_vectors(self) -> TextVectors | None:
+        """The vectors that the base model reads without a choice."""
+        source = self.settings.source
+        return None if source is None or self.uses(VECTORS) else self._read_vectors(source)[0]
+
+    def _vectors_of(self, plain: _Folds, vectors: TextVectors, scale: float) -> _Folds:
+        return self._trained(replace(plain.reading, vectors=vectors.scaled(scale)))
+
+    def _better(self, folds: _Folds, other: _Folds, value: Item, another: Item) -> tuple[_Folds, Item]:
+        """The better folds, with their value."""
+        counts = [self.steps.counts(self._decoded(one.held)) for one in (folds, other)]
+        return (other, another) if self._prefer(0, [1], counts, 0.0) else (folds, value)
+
+    def _with_text(self, plain: _Folds) -> tuple[_Folds, Sequence[ChainBatch], Weights]:
+        """The base with clusters of words, its scores with consistency, and the weights; without both, if the
+        folds are against them."""
+        folds, weights, steps = plain, NO_WEIGHTS, []
+        held: Sequence[ChainBatch] = plain.held
         if self.uses(CLUSTERS):
-            words = [sentence.words for sentence in self.sentences]
-            self.clusters = cluster_words([*words, *self.texts], seed=self.settings.seed)
-        clustered = self.clusters is not None
-        first, *others = self.settings.penalties
-        if clustered:
-            candidates.append(self._trained(True, first))
-        candidates += [self._trained(clustered, penalties) for penalties in others]
-        counts = [self.steps.counts(decode_folds(folds.held, scheme)) for folds in candidates]
-        if not clustered:
-            return candidates[self._prefer(0, range(1, len(candidates)), counts, 0.0)]
-        best = self._prefer(1, range(2, len(candidates)), counts, 0.0)
-        return candidates[self._prefer(best, [0], counts, SURE)]
+            clusters = cluster_words(
+                [*(one.words for one in self.train), *self.texts], seed=self.settings.seed
+            )
+            if clusters is not None:
+                folds = self._trained(replace(plain.reading, clusters=clusters))
+                held = folds.held
+                steps.append(("clusters of words", self._decoded(held)))
+        if self.uses(CONSISTENCY):
+            weights = self.settings.weights
+            held = self._adjusted(folds, weights)
+            steps.append(("consistency over unlabelled text", self._decoded(held)))
+        if steps and not self._stays(self.steps.steps[-1][1], steps[-1][1]):
+            return plain, plain.held, NO_WEIGHTS
+        for step in steps:
+            self.steps.add(*step)
+        return folds, held, weights
 
-    def _chosen_pairs(self, folds: _Folds, scheme: tuple[Hard, ...]) -> tuple[Hard, ...]:
+    def _with_penalties(
+        self, folds: _Folds, held: Sequence[ChainBatch], weights: Weights
+    ) -> tuple[_Folds, Sequence[ChainBatch]]:
+        """The base with the best penalties."""
+        for penalties in self.settings.penalties[1:]:
+            other = self._trained(replace(folds.reading, penalties=penalties), folds.base)
+            scores = self._adjusted(other, weights) if any(weights) else other.held
+            labels = self._decoded(scores)
+            counts = [self.steps.counts(y) for y in (self.steps.steps[-1][1], labels)]
+            if self._prefer(0, [1], counts, 0.0):
+                self.steps.add("penalties", labels)
+                folds, held = other, scores
+        return folds, held
+
+    def _chosen_pairs(self, held: Sequence[ChainBatch]) -> tuple[Hard, ...]:
         """A hard constraint on pairs of labels that chance would have shown, if the folds support it. A model
         of single tokens has it unless the folds are against it."""
         own = []
         for fold in self.folds:
             self._say("learning label pairs")
             own.append(learn_pairs(self.steps.without(fold), self.settings.seed))
-        without = decode_folds(folds.held, scheme)
-        found = decode_folds(folds.held, scheme, own)
-        counts = [self.steps.counts(without), self.steps.counts(found)]
+        labels = self._decoded(held, own)
+        counts = [self.steps.counts(self.steps.steps[-1][1]), self.steps.counts(labels)]
         default = 1 if self.settings.base == TOKEN else 0
         if not self._prefer(default, [1 - default], counts, LIKELY):
             return ()
-        self.steps.add("label pairs", found)
+        self.steps.add("label pairs", labels)
         self._pairs_of_folds = own
-        return learn_pairs(self.sentences, self.settings.seed)
+        return learn_pairs(self.train, self.settings.seed)
 
-    def _chosen_adjustment(
-        self, folds: _Folds, scheme: tuple[Hard, ...], pairs: tuple[Hard, ...]
-    ) -> tuple[Weights, float]:
-        """The weights of consistency, and the bias of O."""
-        settings = self.settings
-        weights: list[Weights] = [NO_WEIGHTS]
-        if self.uses(CONSISTENCY):
-            weights = [*settings.weights, NO_WEIGHTS]
-        biases = settings.biases if self.uses(BIAS) else (0.0,)
-        held = self._adjusted(folds, weights)
-        own = self._pairs_of_folds if pairs else ()
-        options = [(w, bias) for w in range(len(weights)) for bias in biases]
-        found = [
-            decode_folds([_biased(batch, self.outside, bias) for batch in held[w]], scheme, own)
-            for w, bias in options
+    def _chosen_bias(self, held: Sequence[ChainBatch], own: Sequence[Sequence[Hard]]) -> float:
+        """What is taken from the score of O."""
+        biases = self.settings.biases if self.uses(BIAS) else (0.0,)
+        options = [
+            self._decoded([_biased(batch, self.outside, bias) for batch in held], own) for bias in biases
         ]
-        counts = [self.steps.counts(labels) for labels in found]
-        start = options.index((0, 0.0))
-        if weights[0] != NO_WEIGHTS:
-            self.steps.add("consistency over unlabelled text", found[start])
-        same = [i for i, (w, _) in enumerate(options) if w == 0 and i != start]
-        chosen = self._prefer(start, same, counts, LIKELY)
-        if chosen != start:
-            self.steps.add("bias of O", found[chosen])
-        others = [i for i, (w, _) in enumerate(options) if w != 0]
-        last = self._prefer(chosen, others, counts, SURE)
-        if last != chosen:
-            name = "no consistency" if weights[options[last][0]] == NO_WEIGHTS else "other weights"
-            self.steps.add(f"{name}, which the folds prefer", found[last])
-        return weights[options[last][0]], options[last][1]
+        counts = [self.steps.counts(labels) for labels in options]
+        chosen = self._prefer(0, range(1, len(options)), counts, LIKELY)
+        if chosen:
+            self.steps.add("bias of O", options[chosen])
+        return biases[chosen]
 
-    def _adjusted(self, folds: _Folds, weights: Sequence[Weights]) -> list[list[ChainBatch]]:
-        """For each choice of weights, the scores of the folds with consistency."""
-        if weights == [NO_WEIGHTS]:
-            return [list(folds.held)]
-        keys = self._keys(folds.clusters)
-        found: list[list[ChainBatch]] = [[] for _ in weights]
+    def _adjusted(self, folds: _Folds, weights: Weights) -> list[ChainBatch]:
+        """The scores of the folds with consistency."""
+        keys = self._keys(folds.reading.clusters)
+        found: list[ChainBatch] = []
         for (first, stop), model, held in zip(self.folds, folds.models, folds.held, strict=True):
             self._say("reading unlabelled text")
             batch = folds.base.unlabelled_scores(model)
-            probability = marginals_batch(batch)
-            words = [sentence.words for sentence in self.sentences[first:stop]]
-            for own, w in zip(found, weights, strict=True):
-                chain = _chain(model, folds.clusters, batch, probability, keys, w)
-                own.append(chain.adjusted(held, words))
+            chain = _chain(model, folds.reading.clusters, batch, keys, weights)
+            found.append(chain.adjusted(held, [one.words for one in self.sentences[first:stop]]))
         return found
 
     def _keys(self, clusters: Clusters | None) -> list[CodedKeys]:
         return [CodedKeys.of(kind, self.texts, clusters) for kind in (FORM, CLUSTER, CONTEXT)]
 
-    def _finished(self, folds: _Folds, weights: Weights, bias: float, hard: tuple[Hard, ...]) -> FittedTagger:
+    def _finished(
+        self, reading: _Reading, weights: Weights, bias: float, hard: tuple[Hard, ...]
+    ) -> FittedTagger:
         self._say("training on all sentences")
-        N = len(self.sentences)
-        base = folds.base.train(range(N), folds.penalties)
-        model = _chain(base, folds.clusters, None, None, (), NO_WEIGHTS)
-        if weights != NO_WEIGHTS:
-            batch = folds.base.unlabelled_scores(base)
-            keys = self._keys(folds.clusters)
-            model = _chain(base, folds.clusters, batch, marginals_batch(batch), keys, weights)
+        vectors = reading.vectors
+        if vectors is not None and len(self.train) > len(self.sentences):
+            vectors = vectors.read([one.words for one in self.train])
+        base = self._base(replace(reading, vectors=vectors), self.train)
+        (trained,) = base.train_each([range(len(self.train))], reading.penalties)
+        batch = base.unlabelled_scores(trained) if any(weights) else None
+        keys = self._keys(reading.clusters) if any(weights) else ()
+        model = _chain(base.whole(trained), reading.clusters, batch, keys, weights)
         if bias and self.outside is not None:
             shift = np.zeros(len(self.labels))
             shift[self.outside] = -bias
             model = replace(model, bias=shift)
         tagger = ConstrainedTagger(model, hard)
         return FittedTagger(
-            **self.steps.results(),
+            **{**self.steps.results(), "labelled": len(self.train)},
             tagger=tagger,
             unlabelled=len(self.texts),
             rules=telling_rules(tagger),
             chosen={
                 "base": self.settings.base,
-                "penalties": list(folds.penalties),
-                "clusters": folds.clusters is not None,
+                "penalties": list(reading.penalties),
+                **({} if vectors is None else vectors.facts),
+                "clusters": reading.clusters is not None,
                 "weights": dict(zip((FORM, CLUSTER, CONTEXT), weights, strict=True)),
                 "bias of O": 0.0 - bias,
                 "hard": [use.name for use in hard],
                 "folds": len(self.folds),
+                "sentences that chose": len(self.sentences),
                 "resemblance": self.resemblance,
                 "seed": self.settings.seed,
             },
@@ -336,15 +393,14 @@ def _chain(
     base: Tagger,
     clusters: Clusters | None,
     batch: ChainBatch | None,
-    probability: Any,
     keys: Sequence[CodedKeys],
     weights: Weights,
 ) -> ConsistentChain:
     """The base model with the tables of the unlabelled text that `batch` scores."""
-    L = len(base.labels if batch is None else batch.labels)
-    if batch is None or weights == NO_WEIGHTS:
+    L = len(base.labels)
+    if batch is None:
         return ConsistentChain(base, clusters, (), np.full(L, 1 / L), np.zeros(L))
-    tables, prior = consistent(batch, probability, keys, weights)
+    tables, prior = consistent(batch, marginals_batch(batch), keys, weights)
     return ConsistentChain(base, clusters, tables, prior, np.zeros(L))
 
 

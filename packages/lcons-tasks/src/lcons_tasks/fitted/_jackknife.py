@@ -17,6 +17,16 @@ rare words counting more (log(number of sentences / number with the word)). Then
 is about 1 where folds are as new to each other as the text is, and 2 or more for few long documents of one
 style. Differences between options count that much less: the guard asks for resemblance^2 times as many
 standard errors.
+
+A part that has helped on other corpora may destroy what is right already, so that the support that it needs
+grows with it. With left = 100 - F1(before), it stays if
+
+    F1(after) - F1(before) >= -SURE * SE * resemblance^2 * (1 - ENOUGH / left)
+
+Where much is left to gain, only folds that are surely against it keep it out; where less than ENOUGH is left,
+it must gain, and the surer the less is left. Judged by leaving one of nine corpora out, with few and rare
+labels, and with labelled sentences of one style and others to tag: the mean gain was 7.7 points, 7.1 where
+each part was judged alone by SURE standard errors, 8.3 with the best choice of each sample.
 """
 
 from __future__ import annotations
@@ -34,6 +44,8 @@ from lcons_tasks.models._clusters import form
 from lcons_tasks.stats import drawn_weights, f1
 
 DRAWS = 500
+# Standard errors by which folds must be against a part; with fewer points left to gain, it must gain.
+SURE, ENOUGH = 1.5, 15.0
 # Sentences of unlabelled text that are compared with the folds.
 MOST_COMPARED = 3000
 
@@ -108,3 +120,12 @@ def prefer(default: int, others: Sequence[int], counts: Sequence[Ints], draws: D
         return default
     gain = figures[best] - figures[default]
     return best if gain > errors * draws.error(counts[best], counts[default]) else default
+
+
+def stays(before: Ints, after: Ints, draws: Draws, resemblance: float) -> bool:
+    """Whether a part stays that has helped on other corpora, by the counts without it and with it."""
+    old, new = (float(f1(counts.sum(0))) for counts in (before, after))
+    left = max(100 - old, 1.0)
+    if left < ENOUGH and new <= old:
+        return False
+    return new - old >= -SURE * draws.error(after, before) * resemblance**2 * (1 - ENOUGH / left)

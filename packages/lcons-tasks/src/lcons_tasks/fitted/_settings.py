@@ -5,14 +5,15 @@ how much better a change must be, in standard errors:
 
 | setting | default | others | needs |
 |---|---|---|---|
+| vectors of an encoder or of words, if there are any | with | without | `_jackknife.stays` |
+| their scale; layers; hand features | 1; all; with | 2, 0.5; the lower ones; without | 0 |
+| clusters as features and consistency, together | with | without | `_jackknife.stays` |
 | penalties (L1, L2) of the CRF | 0.1, 0.1 | 0.02, 0.02 | 0 |
-| clusters as features | yes | no | 1.5 |
-| weights of consistency (form, cluster, context) | 0.5, 0.3, 0.4 | four others, among them none | 1.5 |
 | bias of O | 0 | -0.5, 0.5, 1, 1.5, 2 | 1 |
 | hard label pairs with evidence | no; yes for single tokens | yes; no | 1 |
 
 Folds share documents and formulas with each other, so that a difference between options is less sure than it
-looks (`_jackknife.resemblance`); the defaults of the first rows have helped on every corpus.
+looks (`_jackknife.resemblance`).
 
 Tried and left out: learned networks over the order and number of spans, used to choose among the 20 best
 labellings, were worth +0.1 F1 on the mean of five corpora (+0.5 on references); retraining the base model on
@@ -22,10 +23,14 @@ the text that the whole had labelled, between 0 and +0.4; averaging the models o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from lcons_core import InvalidInput
+from lcons_tasks.models._encoder import Encoder, Source, VectorFile
 
-PARTS = SCHEME, PAIRS, CLUSTERS, CONSISTENCY, BIAS = ("scheme", "pairs", "clusters", "consistency", "bias")
+PARTS = SCHEME, VECTORS, CLUSTERS, CONSISTENCY, PAIRS, BIAS = (
+    "scheme", "vectors", "clusters", "consistency", "pairs", "bias"
+)  # fmt: skip
 CRF, BILSTM, TOKEN = "crf", "bilstm", "token"
 BASES = (CRF, BILSTM, TOKEN)
 
@@ -38,7 +43,10 @@ class FitSettings:
     tokens).
     parts: the names of parts that may be used, of `PARTS`.
     folds: the number of contiguous folds.
-    penalties, weights, biases: the values of each setting, the default first.
+    penalties, scales, biases: the values of each setting, the default first.
+    weights: of consistency, by form, cluster and context.
+    encoder, vectors: a pretrained encoder (a folder, or the name of one that `transformers` has) or a file of
+    word vectors, which the CRF reads, too.
     most_unlabelled: sentences of unlabelled text that are read; of more, evenly spaced ones.
     """
 
@@ -46,12 +54,10 @@ class FitSettings:
     parts: tuple[str, ...] = PARTS
     folds: int = 5
     penalties: tuple[tuple[float, float], ...] = ((0.1, 0.1), (0.02, 0.02))
-    weights: tuple[tuple[float, float, float], ...] = (
-        (0.5, 0.3, 0.4),
-        (0.4, 0.2, 0.0),
-        (0.7, 0.0, 0.0),
-        (0.0, 0.5, 0.0),
-    )
+    weights: tuple[float, float, float] = (0.5, 0.3, 0.4)
+    encoder: str = ""
+    vectors: str = ""
+    scales: tuple[float, ...] = (1.0, 2.0, 0.5)
     biases: tuple[float, ...] = (0.0, -0.5, 0.5, 1.0, 1.5, 2.0)
     most_unlabelled: int = 10_000
     iterations: int = 100
@@ -63,8 +69,17 @@ class FitSettings:
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown:
             raise InvalidInput(f"`parts` must be of {', '.join(PARTS)}: got {unknown[0]!r:.40}.")
+        if self.encoder and self.vectors:
+            raise InvalidInput("`encoder` and `vectors` cannot both be read; leave one out.")
+        if (self.encoder or self.vectors) and self.base == BILSTM:
+            raise InvalidInput("`encoder` and `vectors` need the base 'crf' or 'token': got 'bilstm'.")
         if self.folds < 2:
             raise InvalidInput(f"`folds` must be at least 2: got {self.folds}; 5 is usual.")
+
+    @cached_property
+    def source(self) -> Source | None:
+        """Where vectors of words come from."""
+        return Encoder(self.encoder) if self.encoder else VectorFile(self.vectors) if self.vectors else None
 
     @classmethod
     def plain(cls, base: str = CRF, seed: int = 0) -> FitSettings:

@@ -6,10 +6,12 @@ the same unlabelled text with each of them; here each is one product of a sparse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,11 +21,17 @@ from lcons_tasks.models._linear_crf import LinearSettings, train_rows
 from lcons_tasks.models.phi._templates import attribute_rows
 
 Columns = Mapping[str, Sequence[str]]
+Model = TypeVar("Model")
+# What the names of real-valued attributes begin with; no attribute of a template does.
+VECTOR = "vector="
+# Attributes that are no hand features.
+_ALWAYS = ("bias", "first", "last")
 
 
 @dataclass(frozen=True, eq=False)
 class CodedText:
-    """`matrix` (tokens, attributes) of 0 and 1, `offsets` (sentences + 1,), and the number of each attribute.
+    """`matrix` (tokens, attributes) of 0 and 1, `offsets` (sentences + 1,), and the number of each attribute;
+    the last attributes may be vectors, with any numbers.
 
     `template` and `columns` are those of the models that read it.
     """
@@ -50,6 +58,18 @@ class CodedText:
         rows = (attribute_rows(x, self.template, self.columns) for x in xs)
         coded = ([[i for i in map(get, row) if i is not None] for row in sentence] for sentence in rows)
         return CodedText(*_matrix(coded, self.numbers), self.numbers, self.template, self.columns)
+
+    def with_vectors(self, vectors: Any, hand: bool = True) -> CodedText:
+        """The sentences with `vectors` (tokens, D) as more attributes, or instead of the `hand` features."""
+        from scipy.sparse import csr_matrix, diags, hstack
+
+        matrix, A = self.matrix, len(self.numbers)
+        if not hand:
+            matrix = matrix @ diags([float(name in _ALWAYS) for name in self.numbers])
+            matrix.eliminate_zeros()
+        numbers = {**self.numbers, **{f"{VECTOR}{i}": A + i for i in range(vectors.shape[1])}}
+        wide = csr_matrix((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], A))
+        return replace(self, matrix=hstack([wide, csr_matrix(vectors)], format="csr"), numbers=numbers)
 
     def tokens(self, first: int, stop: int) -> slice:
         """The tokens of the sentences first .. stop - 1."""
@@ -82,11 +102,22 @@ class CodedText:
             labels = [[label] for sentence in labels for label in sentence]
         return train_rows(rows, labels, names, settings, self.template, self.columns, known, copies)
 
-    def _rows(self, sentence: int) -> list[list[str]]:
+    def _rows(self, sentence: int) -> list[Any]:
+        """The numbers of each token's attributes as text; with vectors, their values by number."""
         tokens = self.tokens(sentence, sentence + 1)
         ends = self.matrix.indptr[tokens.start : tokens.stop + 1].tolist()
         numbers = [str(i) for i in self.matrix.indices[ends[0] : ends[-1]].tolist()] if len(ends) > 1 else []
-        return [numbers[a - ends[0] : b - ends[0]] for a, b in pairwise(ends)]
+        rows = [numbers[a - ends[0] : b - ends[0]] for a, b in pairwise(ends)]
+        if f"{VECTOR}0" not in self.numbers:
+            return rows
+        values = [self.matrix.data[a:b].tolist() for a, b in pairwise(ends)]
+        return [dict(zip(row, own, strict=True)) for row, own in zip(rows, values, strict=True)]
+
+
+def on_each_core(train: Callable[[Sequence[int]], Model], chosen: Iterable[Sequence[int]]) -> Iterator[Model]:
+    """The models of each choice of sentences; CRFsuite trains without Python's lock, one on each core."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(train, chosen)
 
 
 def _matrix(sentences: Iterable[list[list[int]]], numbers: Mapping[str, int]) -> tuple[Any, Any]:

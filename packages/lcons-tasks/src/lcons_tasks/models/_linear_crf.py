@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = No
 
 
 def train_rows(
-    sentences: Sequence[Sequence[Sequence[str]]],
+    sentences: Sequence[Sequence[Any]],
     labels: Sequence[Sequence[str]],
     names: Sequence[str],
     settings: LinearSettings,
@@ -65,7 +66,8 @@ def train_rows(
     known: Sequence[str] = (),
     copies: Sequence[int] | None = None,
 ) -> LinearChain:
-    """The linear CRF of sentences whose tokens are lists of numbers, as text, of the attributes `names`.
+    """The linear CRF of sentences whose tokens are lists of numbers, as text, of the attributes `names`, or
+    their values by number.
 
     Labels that are `known` but not in `labels` cost `ABSENT` at every step, so that they are never chosen.
     `copies`: how many times each sentence counts."""

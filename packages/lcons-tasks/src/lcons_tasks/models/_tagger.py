@@ -18,6 +18,7 @@ Columns = Mapping[str, Sequence[str]]
 KINDS = {
     "linear-chain": ("_linear_chain", "LinearChain"),
     "bilstm-crf": ("_bilstm_crf", "BilstmCrf"),
+    "embedded-chain": ("_embedded_chain", "EmbeddedChain"),
     "consistent-chain": ("_consistent_chain", "ConsistentChain"),
 }
 

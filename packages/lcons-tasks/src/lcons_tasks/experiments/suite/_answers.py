@@ -27,6 +27,7 @@ class Cell:
     start: int
     base: str
     rows: tuple[str, ...]
+    encoder: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}, N = {self.size}, start {self.start + 1}, {self.base}"
@@ -41,7 +42,7 @@ def answers(cell: Cell, kept: Stages) -> Record:
     """The record of a cell."""
     found = cell.labelled_set
     labelled, texts = found.sample(cell.size, cell.start)
-    given = Given(labelled, texts, tuple(one.words for one in found.test), cell.base)
+    given = Given(labelled, texts, tuple(one.words for one in found.test), cell.base, cell.encoder)
     gold = [one.labels for one in found.test]
     counts, facts = {}, {}
     for row in cell.rows:

@@ -20,17 +20,26 @@ from lcons_tasks.experiments.engine._template import render
 from lcons_tasks.experiments.suite._answers import FIGURE, Cell, answers
 from lcons_tasks.experiments.suite._corpus import BUNDLED, SUITE, has_suite, load_set, set_names
 from lcons_tasks.experiments.suite._measures import Gains, better_and_worse
-from lcons_tasks.experiments.suite._model import ALL, MAIN, PLAIN, ROWS, TUNED
+from lcons_tasks.experiments.suite._model import (
+    ALL,
+    ALL_ENCODED,
+    ENCODED,
+    MAIN,
+    PLAIN,
+    PLAIN_ENCODED,
+    ROWS,
+    TUNED,
+)
 from lcons_tasks.fitted._settings import BASES, BILSTM, CRF, TOKEN
 from lcons_tasks.report._document import Claim, Curve, Document, Figure, Headline, Table, TableCell
 
 FIGURES = "figures.csv"
 SIZES, BUNDLED_SIZES = (25, 50, 100, 200), (50,)
 STARTS = 3
-# Of a whole run, the BiLSTM-CRF has these sizes only: it takes minutes where the others take seconds.
-BILSTM_SIZES = (50,), (100,)
 # Points that `fit` is to gain over the tuned base, on the mean of all cells.
 WANTED = 3.0
+# Points that `fit` with an encoder is to gain over other rows.
+ENCODER_GAINS = {PLAIN: 15.0, ALL: 5.0, PLAIN_ENCODED: 2.0}
 
 # Processor seconds of a row with the CRF, and additional seconds per labelled sentence; some rows and the
 # other bases take longer by a factor.
@@ -41,7 +50,7 @@ _BASE_TIMES = {CRF: 1.0, TOKEN: 0.7, BILSTM: 5.0}
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """The options of a run; `lean`: the BiLSTM-CRF has one size only."""
+    """The options of a run."""
 
     needed = ("sizes", "bases", "rows")
 
@@ -61,23 +70,26 @@ class Options(RunOptions):
     rows: tuple[str, ...] = option(
         MAIN, "--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several."
     )
-    lean: bool = False
+    encoder: str = option(
+        "", "--encoder", "A pretrained encoder: more rows, the base and `fit` with its vectors."
+    )
 
     def check(self) -> None:
         self.among(BASES, "bases")
-        self.among(ROWS, "rows")
+        self.among((*ROWS, *ENCODED), "rows")
         self.at_least(sizes=2, starts=1)
         # Every table compares with these.
-        object.__setattr__(self, "rows", tuple(row for row in ROWS if row in (*MAIN, *self.rows)))
+        rows = tuple(row for row in ROWS if row in (*MAIN, *self.rows))
+        object.__setattr__(self, "rows", (*rows, *(ENCODED if self.encoder else ())))
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
         """The CRF with the three main rows, on the bundled corpora in about two minutes; with `full`, all
-        bases and rows."""
+        rows, and single tokens."""
         name = (SUITE if has_suite() else BUNDLED) if corpus == "auto" else corpus
         sizes = BUNDLED_SIZES if name == BUNDLED else SIZES
         if full:
-            return cls(name, sizes=sizes, bases=(CRF, TOKEN, BILSTM), rows=ROWS, lean=True)
+            return cls(name, sizes=sizes, bases=(CRF, TOKEN), rows=ROWS)
         return cls(name, sizes=sizes)
 
 
@@ -100,13 +112,12 @@ class Suite(Experiment[Options, Cell]):
     def cells(self, options: Options) -> list[Cell]:
         """The cells to fill; a set has no cells of sizes that leave nothing in its pool."""
         return [
-            Cell(options.corpus, name, size, start, base, options.rows)
+            Cell(options.corpus, name, size, start, base, options.rows, options.encoder)
             for base in options.bases
             for name in options.sets or set_names(options.corpus)
             for size in options.sizes
             for start in range(options.starts)
             if size < len(load_set(options.corpus, name).pool)
-            and not (options.lean and base == BILSTM and size not in _bilstm_sizes(options))
         ]
 
     def seconds(self, options: Options) -> float:
@@ -151,11 +162,6 @@ class Suite(Experiment[Options, Cell]):
         )
 
 
-def _bilstm_sizes(options: Options) -> tuple[int, ...]:
-    """The sizes of the BiLSTM-CRF in a whole run: 50 of the bundled corpora, otherwise 100."""
-    return BILSTM_SIZES[options.corpus != BUNDLED]
-
-
 def _headline(record: Record) -> Headline:
     without, within = (Figure((record.mean(row, FIGURE),)) for row in (TUNED, ALL))
     gain = Gains.of(record, ALL, TUNED).mean()
@@ -169,9 +175,10 @@ def _headline(record: Record) -> Headline:
     )
 
 
-def _gains(record: Record, over: str, named: str) -> Table:
-    """The gains of `all` by set and size, and how many of them are clear."""
-    gains = Gains.of(record, ALL, over)
+def _gains(record: Record, over: str, named: str, row: str = ALL) -> Table:
+    """The gains of a row by set and size, and how many of them are clear."""
+    named_row = "all parts" if row == ALL else row
+    gains = Gains.of(record, row, over)
     cells = gains.by_sample()
     sizes = list(dict.fromkeys(size for _, size in cells))
     rows = [
@@ -180,7 +187,7 @@ def _gains(record: Record, over: str, named: str) -> Table:
     ]
     rows.append(["mean", *(gains.mean(sizes=[size]) for size in sizes), gains.mean()])
     head = ("set", *(f"N = {size}" for size in sizes), "mean")
-    return blocks.table(f"Gains of all parts over {named}, in points", head, rows, _clear(gains, named))
+    return blocks.table(f"Gains of {named_row} over {named}, in points", head, rows, _clear(gains, named))
 
 
 def _clear(found: Gains, named: str) -> str:
@@ -218,7 +225,7 @@ def _curve(record: Record) -> Curve | None:
         "mean figure (%)",
         Record.joined(whole),
         lambda cell: float(cell.at["size"] or 0),
-        {row: row for row in MAIN},
+        {row: row for row in record.rows if row in (*MAIN, *ENCODED)},
         FIGURE,
     )
 
@@ -238,6 +245,14 @@ def claims(record: Record) -> list[Claim]:
             figures = ", ".join(f"{key[0]} N = {key[1]} {one}" for key, one in low.items())
             text = f"{base}: no pair of a set and an N is significantly below its {name} base"
             found.append(Claim(f"(ours) {text}", not low, figures or f"none of {len(cells)}"))
+        for row, least in ENCODER_GAINS.items():
+            more = Gains.of(own, ALL_ENCODED, row)
+            mean = more.mean()
+            if mean is not None:
+                worse = sum(one.high < 0 for one in more.by_sample().values())
+                text = f"{base}: {ALL_ENCODED} gains {least:+.0f} over {row}, no pair is significantly below"
+                held = mean.mean >= least and not worse
+                found.append(Claim(f"(ours) {text}", held, f"{mean}, {worse} below"))
     return found
 
 

@@ -5,9 +5,10 @@
 | plain | the base model of the labelled sentences: no clusters, no choice of settings, no constraints |
 | tuned | the base with clusters as features; penalties and the bias of O are chosen by folds |
 | all | `fit` as it is by default |
-| constraints | plain, with what `lcons learn` learns by default as a hard constraint |
 | self-training | plain, trained again with the half of the unlabelled text that it is surest of |
 | the name of a part | `fit` with this part alone and the penalties of plain |
+| plain + encoder | plain, which also reads vectors of the encoder |
+| all + encoder | `fit` with the encoder |
 
 `self-training` and `bias` (the balance of labels alone) are controls: they have what the parts have, except
 for the idea. Each row of a sample is a stage, kept by content.
@@ -23,26 +24,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core import Recipe
 from lcons_core._instance import WORD
 from lcons_core._types import Ints
-from lcons_decode import ChainBatch, ChainConstraints, Hard, constrained_ids
+from lcons_decode import ChainBatch
 from lcons_decode.chains._marginals import marginals_batch
 from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fit import fit
-from lcons_tasks.fitted._settings import PARTS, FitSettings
+from lcons_tasks.fitted._settings import PARTS, VECTORS, FitSettings
 from lcons_tasks.models import Tagger
+from lcons_tasks.models._encoder import Encoder
 
 if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._kept import Stages
 
 PLAIN, TUNED, ALL = "plain", "tuned", "all"
-CONSTRAINTS, SELF_TRAINING = "constraints", "self-training"
+SELF_TRAINING = "self-training"
 MAIN = (PLAIN, TUNED, ALL)
-ROWS = (*MAIN, CONSTRAINTS, *PARTS, SELF_TRAINING)
+ENCODED = PLAIN_ENCODED, ALL_ENCODED = ("plain + encoder", "all + encoder")
+ROWS = (*MAIN, *(part for part in PARTS if part != VECTORS), SELF_TRAINING)
 # The parts of the tuned base, beside its penalties.
 TUNED_PARTS = ("clusters", "bias")
 
@@ -58,6 +60,7 @@ class Given:
     texts: Texts
     words: Texts
     base: str
+    encoder: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +79,8 @@ def answer(row: str, given: Given, kept: Stages) -> Answer:
         "texts": _hash(given.texts),
         "words": _hash(given.words),
         "base": given.base,
+        "encoder": Encoder(given.encoder).sha256 if row in ENCODED else "",
     }
-
     return kept.keep("suite", inputs, partial(_answer, row, given))
 
 
@@ -85,8 +88,11 @@ def _answer(row: str, given: Given) -> Answer:
     return Answer(_OWN[row](given), {}) if row in _OWN else _fitted(row, given)
 
 
-def settings_of(row: str, base: str) -> FitSettings:
+def settings_of(row: str, base: str, encoder: str = "") -> FitSettings:
     """The settings of a row that `fit` makes."""
+    if row in ENCODED:
+        settings = FitSettings.plain(base) if row == PLAIN_ENCODED else FitSettings(base)
+        return replace(settings, encoder=encoder)
     if row == TUNED:
         return FitSettings(base, parts=TUNED_PARTS)
     if row == ALL:
@@ -95,7 +101,7 @@ def settings_of(row: str, base: str) -> FitSettings:
 
 
 def _fitted(row: str, given: Given) -> Answer:
-    found = fit(given.labelled, given.texts, settings_of(row, given.base))
+    found = fit(given.labelled, given.texts, settings_of(row, given.base, given.encoder))
     facts = {
         "jackknife": {"base": found.base, "fitted": found.figure},
         "chosen": dict(found.chosen),
@@ -109,7 +115,8 @@ def _trained(given: Given, more: Sequence[Sentence] = ()) -> tuple[Base, Tagger]
     settings = FitSettings.plain(given.base)
     sentences = (*given.labelled, *more)
     base = make_base(given.base, sentences, given.texts, None, settings.iterations, settings.seed)
-    return base, base.train(range(len(sentences)), settings.penalties[0])
+    (model,) = base.train_each([range(len(sentences))], settings.penalties[0])
+    return base, model
 
 
 def _scores(model: Tagger, words: Texts) -> ChainBatch:
@@ -122,14 +129,6 @@ def _decoded(batch: ChainBatch) -> Labels:
 
 def _plain(given: Given) -> Labels:
     return _decoded(_scores(_trained(given)[1], given.words))
-
-
-def _constrained(given: Given) -> Labels:
-    recipe = Recipe(evidence="auto", hidden="doubled")
-    rule = Hard(recipe.learn([sentence.instance for sentence in given.labelled]), "learned")
-    batch = _scores(_trained(given)[1], given.words)
-    ids, _, _ = constrained_ids(batch, ChainConstraints.of([rule], batch.labels), None)
-    return _cut(ids, batch.labels, batch.offsets)
 
 
 def _self_trained(given: Given) -> Labels:
@@ -149,7 +148,6 @@ def _self_trained(given: Given) -> Labels:
 
 _OWN: dict[str, Callable[[Given], Labels]] = {
     PLAIN: _plain,
-    CONSTRAINTS: _constrained,
     SELF_TRAINING: _self_trained,
 }
 

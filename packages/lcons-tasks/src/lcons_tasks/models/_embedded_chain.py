@@ -1,0 +1,92 @@
+"""A linear chain that also reads vectors of words: of a pretrained encoder, or of a file of word vectors.
+
+    emission'[t, c] = emission[t, c] + h_t . M[:, c] - shift[c],     h_t = vector of token t
+
+`fit` learns weights of z_t = (h_t - mean) P, so M = P weights and shift = mean M. Its file has the name and
+the hash of the source, not its vectors.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from lcons_core._instance import WORD
+from lcons_core._types import Floats
+from lcons_decode import ChainBatch
+from lcons_tasks.models._encoder import SOURCES, Source, opened
+from lcons_tasks.models._model_file import Arrays, write_model
+from lcons_tasks.models._tagger import Columns, Tagger, from_contents
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedChain:
+    """The `base` model, and what vectors add: `matrix` (H, L), `shift` (L,). The source is its `source`, a
+    kind, a name and a hash; it is opened when the first sentence is scored."""
+
+    base: Tagger
+    source: tuple[str, str, str]
+    matrix: Floats
+    shift: Floats
+    kind = "embedded-chain"
+
+    @classmethod
+    def of(cls, base: Tagger, source: Source, matrix: Floats, shift: Floats) -> Self:
+        """The model with vectors of that source."""
+        path = Path(source.name)
+        name = str(path.resolve()) if path.exists() else source.name
+        return cls(base, (source.kind, name, source.sha256), matrix, shift)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the training data, sorted."""
+        return self.base.labels
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The context columns that the model reads beside words."""
+        return self.base.columns
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """The number of weights."""
+        return {name: size + self.matrix.size for name, size in self.base.parameters.items()}
+
+    def scores(self, xs: Sequence[Columns]) -> ChainBatch:
+        """The scores of the inputs, in order."""
+        batch = self.base.scores(xs)
+        if not len(batch.emission):
+            return batch
+        vectors = opened(*self.source).vectors([x[WORD] for x in xs])
+        return replace(batch, emission=batch.emission + vectors @ self.matrix - self.shift)
+
+    @property
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of the model's file."""
+        header, arrays = self.base.contents
+        arrays = {f"base.{name}": array for name, array in arrays.items()}
+        arrays |= {"matrix": self.matrix, "shift": self.shift}
+        return {"kind": self.kind, "base": header, "source": list(self.source)}, arrays
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model."""
+        write_model(path, *self.contents)
+
+    @classmethod
+    def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
+        """The model that `save` wrote."""
+        inner = {k.removeprefix("base."): v for k, v in arrays.items() if k.startswith("base.")}
+        base = from_contents(header["base"], inner)
+        kind, name, sha256 = map(str, header["source"])
+        matrix, shift = arrays["matrix"], arrays["shift"]
+        L = (len(base.labels),)
+        if kind not in SOURCES or matrix.shape[1:] != L or shift.shape != L or matrix.dtype != np.float64:
+            raise ValueError(f"its vectors are of {kind!r}, with weights of shape {matrix.shape}")
+        return cls(base, (kind, name, sha256), matrix, shift)

@@ -1,0 +1,256 @@
+"""Where vectors of words in their sentence come from: a pretrained encoder, or a file of word vectors.
+
+    vectors(texts) (tokens, H): of an encoder, the hidden states of the first subword of each word, in some
+    layers; of a file, the vectors of the word and of its neighbours, 0 for an unknown word
+
+Both stay as they are; nothing is trained here. Each word is cut into subwords by itself, so that words and
+subwords always align. A sentence with more subwords than the encoder reads is cut into windows of words.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core import InvalidInput, MissingExtra
+from lcons_tasks.models._word_vectors import load_vectors
+
+Vectors = NDArray[np.float32]
+Texts = Sequence[Sequence[str]]
+Progress = Callable[[int, int], None]
+
+# The files of an encoder: weights as safetensors, which cannot run code, its configuration and tokenizer.
+FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
+# Windows have at most so many subwords, also where an encoder reads more; a word has at most so many.
+MOST_SUBWORDS, MOST_OF_A_WORD = 512, 32
+# Subwords, with padding, that are in one batch.
+BATCH = 4096
+OFFLINE = "HF_HUB_OFFLINE"
+
+
+@dataclass(frozen=True, eq=False)
+class VectorFile:
+    """A file of word vectors: npz with `words` and `vectors`, or text, a word and its numbers per line."""
+
+    name: str
+    kind: ClassVar[str] = "vectors"
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of the file."""
+        return _digest([Path(self.name)])
+
+    def choices(self, width: int) -> list[slice]:
+        """All three words, or the word alone."""
+        return [slice(0, width), slice(width // 3, 2 * width // 3)]
+
+    def vectors(self, texts: Texts, progress: Progress | None = None) -> Vectors:
+        """(tokens, 3 * dimension): the word before, the word and the word after."""
+        parts: list[Vectors] = []
+        for words in texts:
+            rows = np.zeros((len(words) + 2, self._loaded.dimension), np.float32)
+            rows[1:-1] = self._loaded.table[[self._row(word) for word in words]]
+            parts.append(np.hstack([rows[:-2], rows[1:-1], rows[2:]]))
+        return np.concatenate(parts or [np.zeros((0, 3 * self._loaded.dimension), np.float32)])
+
+    @cached_property
+    def _loaded(self) -> Any:
+        return load_vectors(Path(self.name))
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self._loaded.words, start=1)}
+
+    def _row(self, word: str) -> int:
+        return self._rows.get(word) or self._rows.get(word.lower()) or self._rows.get(word.title(), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """A folder with an encoder, or the name of one that `transformers` has on this machine."""
+
+    name: str
+    kind: ClassVar[str] = "encoder"
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of the files of weights, configuration and tokenizer."""
+        return _digest(sorted(path for pattern in FILES for path in self._folder.glob(pattern)))
+
+    def choices(self, width: int) -> list[slice]:
+        """All layers, or the lower half."""
+        return [slice(0, width), slice(width // 2, width)]
+
+    def vectors(self, texts: Texts, progress: Progress | None = None) -> Vectors:
+        """(tokens, 2 * size): means of the hidden states of the upper and of the lower half of layers."""
+        import torch
+
+        model, pieces = self._loaded, _Pieces(self._tokenizer)
+        limit = min(getattr(model.config, "max_position_embeddings", 0) or MOST_SUBWORDS, MOST_SUBWORDS)
+        windows = [w for first, words in _placed(texts) for w in pieces.windows(first, words, limit - 4)]
+        windows.sort(key=lambda window: len(window.ids))
+        result: Vectors = np.zeros((sum(map(len, texts)), 0), np.float32)
+        done = 0
+        while done < len(windows):
+            stop = done + 1
+            while stop < len(windows) and len(windows[stop].ids) * (stop + 1 - done) <= BATCH:
+                stop += 1
+            batch = windows[done:stop]
+            ids = torch.zeros((len(batch), len(batch[-1].ids)), dtype=torch.long)
+            mask = torch.zeros_like(ids)
+            for row, window in enumerate(batch):
+                ids[row, : len(window.ids)] = torch.tensor(window.ids)
+                mask[row, : len(window.ids)] = 1
+            with torch.inference_mode():
+                states = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+            half = len(states) // 2
+            layers = [torch.stack(part).mean(0) for part in (states[half:], states[1 : half + 1])]
+            hidden = torch.cat(layers, 2).float().numpy()
+            if not result.size:
+                result = np.zeros((len(result), hidden.shape[2]), np.float32)
+            for row, window in enumerate(batch):
+                result[window.first : window.first + len(window.places)] = hidden[row, window.places]
+            done = stop
+            if progress is not None:
+                progress(done, len(windows))
+        return result
+
+    @property
+    def _transformers(self) -> Any:
+        try:
+            import torch  # noqa: F401
+            import transformers
+        except ImportError as error:
+            raise MissingExtra(
+                f"an encoder needs transformers and torch ({error}); run `pip install lcons-tasks[encoder]`."
+            ) from None
+        transformers.utils.logging.set_verbosity_error()
+        transformers.utils.logging.disable_progress_bar()
+        return transformers
+
+    @cached_property
+    def _folder(self) -> Path:
+        if Path(self.name).is_dir():
+            return Path(self.name)
+        self._transformers  # noqa: B018 - its error comes first
+        import huggingface_hub
+
+        try:
+            offline = os.environ.get(OFFLINE, "1").lower() not in ("0", "false", "no", "off")
+            folder = huggingface_hub.snapshot_download(
+                self.name, allow_patterns=list(FILES), local_files_only=offline
+            )
+        except Exception:
+            raise InvalidInput(
+                f"no encoder {self.name!r}: it is neither a folder nor a model that is on this machine; with"
+                f" {OFFLINE}=0, it is downloaded."
+            ) from None
+        return Path(folder)
+
+    def _read(self, kind: str, **options: Any) -> Any:
+        """The part of that kind; the folder may hold anything, so that any error may come."""
+        reader, folder = getattr(self._transformers, kind), str(self._folder)
+        try:
+            return reader.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200].rstrip(".")
+            raise InvalidInput(f"{self.name!r} is no encoder that transformers can read: {reason}.") from None
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return self._read("AutoTokenizer")
+
+    @cached_property
+    def _loaded(self) -> Any:
+        model = self._read("AutoModel", use_safetensors=True)
+        return (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Subwords of words of one sentence: the token `first` is at `places[0]`."""
+
+    first: int
+    ids: list[int]
+    places: list[int]
+
+
+class _Pieces:
+    """The subwords of words, each cut by itself, and what a tokenizer puts around a sentence."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.known: dict[str, list[int]] = {}
+        inner, whole = (tokenizer(" a", add_special_tokens=s)["input_ids"] for s in (False, True))
+        at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), 0)
+        self.before, self.after = whole[:at], whole[at + len(inner) :]
+        unknown = tokenizer.unk_token_id
+        self.unknown = inner[:1] if unknown is None else [unknown]
+
+    def of(self, word: str) -> list[int]:
+        """The numbers of a word's subwords, at least one."""
+        if word not in self.known:
+            ids = self.tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
+            self.known[word] = ids[:MOST_OF_A_WORD] or self.unknown
+        return self.known[word]
+
+    def windows(self, first: int, words: Sequence[str], limit: int) -> list[_Window]:
+        """The windows of a sentence, whose tokens begin with number `first`."""
+        found: list[_Window] = []
+        for t, word in enumerate(words):
+            ids = self.of(word)[: limit - len(self.before) - len(self.after)]
+            if not found or len(found[-1].ids) + len(ids) + len(self.after) > limit:
+                found.append(_Window(first + t, list(self.before), []))
+            found[-1].places.append(len(found[-1].ids))
+            found[-1].ids.extend(ids)
+        for window in found:
+            window.ids.extend(self.after)
+        return found
+
+
+def _placed(texts: Texts) -> list[tuple[int, Sequence[str]]]:
+    """Each text with the number of its first token."""
+    firsts = np.cumsum([0, *map(len, texts)]).tolist()
+    return list(zip(firsts, texts, strict=False))
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    try:
+        for path in paths:
+            digest.update(path.name.encode())
+            with path.open("rb") as file:
+                while block := file.read(2**20):
+                    digest.update(block)
+    except OSError as error:
+        raise InvalidInput(f"cannot read {error.filename!r}: {error.strerror}.") from None
+    return digest.hexdigest()
+
+
+# Where vectors come from; `sha256` raises an `LconsError` if the files are not there.
+Source = Encoder | VectorFile
+SOURCES: dict[str, type[Encoder | VectorFile]] = {
+    Encoder.kind: Encoder,
+    VectorFile.kind: VectorFile,
+}
+
+
+@lru_cache(2)
+def opened(kind: str, name: str, sha256: str) -> Source:
+    """The source that a tagger was trained with; raises `LconsError` if it is missing or another one."""
+    source = SOURCES[kind](name)
+    if source.sha256 != sha256:
+        raise InvalidInput(
+            f"the tagger needs the {kind} {name!r} that it was trained with: the files there are other ones."
+        )
+    return source
