@@ -76,7 +76,7 @@ def test_raw_text_comes_out_in_brackets(run):
     result = run()
     assert result.exit_code == 0
     assert result.stdout == "[NP The dog] [VP barked] .\n[NP The small bird] [VP saw] [NP a cat] .\n"
-    assert result.stderr == "lcons: sentences: 2 (11 words), changed by the constraints: 0, relaxed: 0\n"
+    assert result.stderr.endswith("sentences: 2 (11 words), changed by the constraints: 0, relaxed: 0\n")
 
 
 def test_columns_come_out_as_columns_with_or_without_labels_in(run):
@@ -133,7 +133,7 @@ def test_without_constraints_the_model_decodes_alone(run):
     )
     assert constrained.stdout != alone.stdout
     assert "changed by the constraints: 1, relaxed: 0" in constrained.stderr
-    assert alone.stderr == "lcons: sentences: 1 (4 words)\n"
+    assert alone.stderr.endswith("sentences: 1 (4 words)\n")
     # The constraints' columns are not needed then.
     assert run("--format", "conll", "--no-constraints", given=given, model="pos").stdout == alone.stdout
 

@@ -105,7 +105,7 @@ class Text:
     def __init__(self, source: BinaryIO, waits: Waits = never) -> None:
         self._source = source
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-        self.waits = waits
+        self.waits, self.lines = waits, 0
 
     def __iter__(self) -> Iterator[str]:
         for line in self._source:
@@ -118,6 +118,7 @@ class Text:
         """The text that has arrived, at most about `size` characters; "" at the end."""
         while data := self._source.read1(size):  # type: ignore[attr-defined]
             text = self._decoder.decode(data)
+            self.lines += text.count("\n")
             if text:
                 return text
         return self._decoder.decode(b"", True)

@@ -29,8 +29,6 @@ BASES = ("crf", "bilstm", "token")
 
 # With fewer labelled sentences, the folds decide by chance; fewer unlabelled ones are not used.
 FEW = 20
-# Sentences with more words on average are probably lines without a full stop that were joined.
-LONG = 100
 # The widest lines of the summary.
 WIDTH = 100
 
@@ -41,9 +39,9 @@ WIDTH = 100
     "--unlabelled",
     multiple=True,
     type=INPUT,
-    help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop or"
-    " at a blank line; one word per line with blank lines between sentences; or any format of TRAIN, whose"
-    " labels are not read. May be repeated.",
+    help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop,"
+    " and at a line break unless lines are wrapped; one word per line with blank lines between sentences; or"
+    " any format of TRAIN, whose labels are not read. May be repeated.",
 )
 @click.option(
     "-o",
@@ -208,12 +206,6 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tupl
         lines = len(list(filter(None, Path(file).read_bytes().split(b"\n")))) if Path(file).is_file() else 0
         joined = f", joined from {lines:,} lines" if len(sentences) < lines < words else ""
         say(f"{name}: {len(sentences):,} sentences, {words:,} words{joined}")
-        if words > LONG * len(sentences):
-            warn(
-                f"{name}: its sentences have {words / len(sentences):,.0f} words on average. Raw text is cut"
-                " at full stops and blank lines: if lines are sentences, add a blank line"
-                " after each (`sed G`)"
-            )
     return texts
 
 

@@ -69,8 +69,8 @@ def tag(
 ) -> None:
     """Label the text in FILE, or on stdin, with a model under its constraints.
 
-    A sentence of raw text ends at a full stop or the like, or at a blank line. If the tagger needs POS tags
-    and the input has none, spaCy provides them.
+    A sentence of raw text ends at a full stop or the like, and at a line break unless lines are wrapped. If
+    the tagger needs POS tags and the input has none, spaCy provides them.
 
     FILE may be a folder of Parquet files or JSON lines (.jsonl), with `-o OUT`. Rows with the list `words`,
     and other columns that the tagger reads, get `labels`, `score`, `status` and `changed`. Rows with a `text`
@@ -110,7 +110,8 @@ def tag(
         else:
             answers = _by_processes(jobs, folder, not no_constraints, again)
         write_all(_contents(xs, answers, form, tally), source.waits)
-    say(tally.summary("sentences", "words", bool(tagger.constraints)))
+    lines = f"line breaks: {source.lines:,}, " if columns is None else ""
+    say(lines + tally.summary("sentences", "words", bool(tagger.constraints)))
 
 
 def _has_columns(file: str) -> bool:

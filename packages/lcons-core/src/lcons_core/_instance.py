@@ -42,8 +42,10 @@ class Instance:
 
     def __post_init__(self) -> None:
         for name, column in self.x.items():
-            if len(column) != len(self.y):
-                raise InvalidInput(f"column {name!r} has {len(column)} values for {len(self.y)} labels.")
+            if isinstance(column, str) or len(column) != len(self.y):
+                raise InvalidInput(
+                    f"column {name!r} needs {len(self.y)} values, one per label: got {column!r:.60}."
+                )
 
 
 def read_instance(value: Any, column: str | None = None) -> Instance:

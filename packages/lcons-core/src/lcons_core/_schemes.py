@@ -75,7 +75,7 @@ def iob2(labels: Iterable[str]) -> LearnedConstraint:
     >>> constraint.satisfied(["B-NP", "I-NP", "O"]), constraint.satisfied(["I-NP", "O"])
     (True, False)
     """
-    return _constraint(SCHEMES["iob2"], tuple(labels))
+    return _constraint(SCHEMES["iob2"], labels)
 
 
 def bioes(labels: Iterable[str]) -> LearnedConstraint:
@@ -85,7 +85,7 @@ def bioes(labels: Iterable[str]) -> LearnedConstraint:
     >>> constraint.satisfied(["B-PER", "E-PER", "S-PER"]), constraint.satisfied(["B-PER"])
     (True, False)
     """
-    return _constraint(SCHEMES["bioes"], tuple(labels))
+    return _constraint(SCHEMES["bioes"], labels)
 
 
 def bilou(labels: Iterable[str]) -> LearnedConstraint:
@@ -95,7 +95,7 @@ def bilou(labels: Iterable[str]) -> LearnedConstraint:
     >>> constraint.satisfied(["B-PER", "L-PER", "O"]), constraint.satisfied(["B-PER"])
     (True, False)
     """
-    return _constraint(SCHEMES["bilou"], tuple(labels))
+    return _constraint(SCHEMES["bilou"], labels)
 
 
 def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
@@ -110,8 +110,8 @@ def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
     labels: set[str] = set()
     pairs: set[tuple[str | None, str | None]] = set()
     for sequence in sequences:
-        if isinstance(sequence, str):
-            raise InvalidInput(f"expected lists of labels, got the string {sequence!r:.40}.")
+        if isinstance(sequence, str) or not isinstance(sequence, Iterable):
+            raise InvalidInput(f"expected lists of labels, got {sequence!r:.40}.")
         labels.update(sequence)
         pairs.update(pairwise([None, *sequence, None]))
     if labels <= {OUTSIDE}:
@@ -155,11 +155,11 @@ def _obeyed(scheme: Scheme, labels: set[str], pairs: set[tuple[str | None, str |
     return True
 
 
-def _constraint(scheme: Scheme, labels: tuple[str, ...]) -> LearnedConstraint:
-    feature = NgramLabels(labels, n=2, pad=True)
+def _constraint(scheme: Scheme, labels: Iterable[str]) -> LearnedConstraint:
+    feature = NgramLabels(labels, n=2, pad=True)  # type: ignore[arg-type]
     first, second = feature.space.blocks
     boxes = []
-    for label in labels:
+    for label in feature.labels:
         if not scheme.fits(label):
             raise InvalidInput(f"expected {scheme.name} labels such as {scheme.letters[0]}-X, got {label!r}.")
         for allowed, block, other in zip(scheme.needed(label), (second, first), (first, second), strict=True):

@@ -118,6 +118,13 @@ def violation_scale(constraint: LearnedConstraint) -> float:
 MEMBERS = ("source", "relation", "target", "reverse")
 
 
+def listed(constraints: Iterable[Constraint]) -> list[Constraint]:
+    """The constraints, which must be in a list."""
+    if isinstance(constraints, LearnedConstraint | Hard | Soft):
+        raise InvalidInput("constraints are a list, got one constraint outside a list.")
+    return list(constraints)
+
+
 @dataclass(frozen=True)
 class ConstraintSet:
     """Constraints by scope and kind, each with its own name."""
@@ -130,10 +137,8 @@ class ConstraintSet:
     @classmethod
     def of(cls, constraints: Iterable[Constraint]) -> ConstraintSet:
         """Sorts constraints and names those without a name; raises an error if a name is used twice."""
-        if isinstance(constraints, LearnedConstraint | Hard | Soft):
-            raise InvalidInput("constraints are a list, got one constraint outside a list.")
         named: list[Hard | Soft] = []
-        for i, given in enumerate(constraints):
+        for i, given in enumerate(listed(constraints)):
             use = Hard(given) if isinstance(given, LearnedConstraint) else given
             if not isinstance(use, Hard | Soft):
                 raise InvalidInput(f"constraints are LearnedConstraint, Hard or Soft: got {given!r:.80}.")
@@ -282,15 +287,15 @@ def _row_network(coefficients: Floats, bias: float) -> RectifierNetwork:
 
 
 def _grams(
-    labels: Sequence[str], listed: Iterable[Sequence[str]], pad: bool
+    labels: Sequence[str], ngrams: Iterable[Sequence[str]], pad: bool
 ) -> tuple[list[tuple[str, ...]], NgramLabels]:
-    grams = [tuple(gram) for gram in listed]
+    grams = [tuple(gram) for gram in ngrams]
     sizes = {len(gram) for gram in grams}
     if len(sizes) != 1:
         raise InvalidInput(f"the n-grams of a list must have one length: got {sorted(sizes)}.")
     if not pad and any({START, STOP} & set(gram) for gram in grams):
         raise InvalidInput(f"{START!r} and {STOP!r} exist only with padding; pass pad=True.")
-    return grams, NgramLabels(tuple(labels), n=sizes.pop(), pad=pad)
+    return grams, NgramLabels(labels, n=sizes.pop(), pad=pad)  # type: ignore[arg-type]
 
 
 def _names(feature: NgramLabels) -> list[str]:

@@ -47,16 +47,13 @@ def columns_of(x: X) -> Columns:
     >>> columns_of(["New", "York"]), columns_of(None)
     ({'word': ['New', 'York']}, {})
     """
-    if isinstance(x, Mapping):
-        return x
     if x is None:
         return {}
-    if isinstance(x, str) or not all(isinstance(word, str) for word in x):
-        raise InvalidInput(
-            f"expected the columns of a sequence by name, or a list of its words, found {x!r:.60}; split text"
-            " into words first, and pass one x per sequence."
-        )
-    return {WORD: x}
+    columns = x if isinstance(x, Mapping) else {WORD: x}
+    are_words = columns is x or all(isinstance(word, str) for word in x)
+    if not are_words or any(isinstance(column, str) for column in columns.values()):
+        raise InvalidInput(f"x has columns by name, or a list of words: got {x!r:.60}.")
+    return columns
 
 
 @dataclass(frozen=True, eq=False)

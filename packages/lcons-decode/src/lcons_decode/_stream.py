@@ -26,7 +26,7 @@ from typing import Any
 
 from lcons_core import InvalidInput
 from lcons_core._instance import WORD
-from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
+from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, listed
 from lcons_decode._result import Decoding
 from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Scored, X, checked_scores, shares_model, x_of
 from lcons_decode.chains._beam import beam_search_batch
@@ -68,7 +68,7 @@ def decode_scored(
     >>> answer.y, answer.stats["alone"], answer.stats["changed"]
     (('B-X', 'I-X'), ('O', 'I-X'), 1)
     """
-    named = list(constraints)
+    named = listed(constraints)
     sets = ConstraintSet.of(named)
     uses: tuple[Hard | Soft, ...] = (*sets.hard, *sets.soft, *sets.global_hard, *sets.global_soft)
     by_search = beam is None and bool(sets.global_hard or sets.global_soft)
@@ -200,7 +200,7 @@ def decode_batch(
         raise InvalidInput(f"unknown decoder {decoder!r}; it is one of {', '.join(DECODERS)}.")
     if chunk < 1:
         raise InvalidInput(f"the chunk must be at least 1 sequence, found {chunk}.")
-    given = list(constraints) if not isinstance(constraints, ChainConstraints) else constraints
+    given = listed(constraints) if not isinstance(constraints, ChainConstraints) else constraints
     columns = None if xs is None else iter(xs)
     return _decoded_batches(iter(sequences), given, columns, DECODERS[decoder], chunk, options)
 

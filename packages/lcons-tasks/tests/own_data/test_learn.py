@@ -5,12 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from lcons_core import LconsError, Recipe, load, save
+from lcons_core import LconsError, Recipe, iob2, load, save
 from lcons_core._instance import Instance
 from lcons_core.learn._estimator import AUTO_HIDDEN
 from lcons_core.learn._recipe import DOUBLINGS
-from lcons_decode import Soft
+from lcons_decode import ChainScores, Scored, Soft, decode_batch, forbidden_ngrams
+from lcons_tasks import choose, diagnose
 from lcons_tasks.own_data import Structures, learn
+from lcons_tasks.stats import chunk_f1
 
 SENTENCES = [
     Instance({"word": ("Ann", "Lee", "sings"), "pos": ("N", "N", "V")}, ("B", "I", "O")),
@@ -20,6 +22,32 @@ SENTENCES = [
     Instance({"word": ("Lee", "Ann"), "pos": ("N", "N")}, ("B", "B")),
 ]
 STRANGE = Instance({"word": ("Oh", "Lee"), "pos": ("U", "N")}, ("O", "I"))
+SCORES = ChainScores([[0.0, 1.0, 2.0]], labels=["B-X", "I-X", "O"])
+SCHEME = iob2(SCORES.labels)
+TRAPS = {
+    "labels in a set": lambda: iob2({"B-X", "I-X", "O"}),
+    "labels by number": lambda: forbidden_ngrams({"B-X": 0, "O": 1}, [("O", "B-X")]),
+    "labels of scores in a dict": lambda: ChainScores([[0.0, 1.0]], labels={"O": 0, "B-X": 1}),
+    "scores of text": lambda: ChainScores([["1", "2"]], labels="AB"),
+    "a column of characters": lambda: Instance({"pos": "NN"}, ["A", "B"]),
+    "words of characters": lambda: Structures.of([("ab", ["A", "B"])]),
+    "a text to learn from": lambda: learn(["some text"]),
+    "no instances": lambda: Structures((["a"], ["O"])),
+    "a constraint outside a list": lambda: list(decode_batch([SCORES], SCHEME)),
+    "a weight of text": lambda: Soft(SCHEME, "1"),
+    "gold labels outside lists": lambda: choose([Scored(SCORES)] * 5, [SCHEME], ["O"] * 5),
+    "scores without x": lambda: choose([SCORES] * 5, [SCHEME], [["O"]] * 5),
+    "labels outside lists": lambda: chunk_f1(["O", "B-X"], ["O", "B-X"]),
+    "too few predictions": lambda: diagnose(SCHEME, [["O"]] * 3, [["O"]] * 3, [["O"]]),
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_what_python_would_read_in_another_way_is_refused(name):
+    with pytest.raises(LconsError):
+        TRAPS[name]()
+
+
 RARE = Structures([*SENTENCES * 5, STRANGE])
 
 

@@ -51,6 +51,15 @@ def test_the_place_of_the_words_is_used_if_it_fits_the_format(tmp_path):
     assert read_words(named, "word=2,label=3") == SENTENCES
 
 
+def test_a_line_break_ends_a_sentence_unless_lines_are_wrapped(tmp_path):
+    lines = ["New York", "sleeps all day and all night long, it seems to me"]
+    assert len(read_words(written(tmp_path / "a.txt", "\n".join(lines)))) == 2
+    wrapped = (
+        "New York sleeps all day and all night, it\nseems to me, and wakes only for the parades\nof May\n"
+    )
+    assert len(read_words(written(tmp_path / "b.txt", wrapped))) == 1
+
+
 def test_cells_between_tabs_may_hold_blanks(tmp_path):
     path = written(tmp_path / "a.conll", "New York\tB-LOC\nsleeps\tO\n")
     assert read_words(path, tabs=True) == (("New York", "sleeps"),)

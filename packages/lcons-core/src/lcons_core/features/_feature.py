@@ -104,13 +104,14 @@ class ConstraintFeature(ABC):
 
 def checked_names(values: Iterable[str], what: str) -> tuple[str, ...]:
     """`values` as a tuple, checked to be distinct non-empty strings; at least one."""
+    if isinstance(values, dict | set | frozenset):
+        raise InvalidInput(f"{what} must be a list, whose order is known: got a {type(values).__name__}.")
     names = tuple(values)
     if len(names) > MAX_COLUMNS:
         raise TooLarge(f"{what} must be at most {MAX_COLUMNS:,}, found {len(names):,}.")
-    if not names or not all(isinstance(name, str) and name for name in names):
-        raise InvalidInput(f"{what} must be one or more non-empty strings, found {names!r:.80}.")
-    if len(set(names)) != len(names):
-        raise InvalidInput(f"{what} must be distinct, found {names!r:.80}.")
+    are_names = names and all(isinstance(name, str) and name for name in names)
+    if not are_names or len(set(names)) != len(names):
+        raise InvalidInput(f"{what} must be distinct non-empty strings, one or more: got {names!r:.80}.")
     return names
 
 

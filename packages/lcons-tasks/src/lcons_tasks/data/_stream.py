@@ -1,8 +1,8 @@
 """Sentences to tag, one after another, from raw text or CoNLL columns of any length.
 
 Raw text is read in blocks, and the last sentence of a block waits for the next block. The sentences are the
-same as those of `text.sentences` for the whole text, except that sentences much longer than `LONGEST`
-characters are cut. Only white space is left out.
+same as those of `text.sentences` for the whole text, by line or not, except that sentences much longer than
+`LONGEST` characters are cut. Only white space is left out.
 
 Columns have one line per token and blank lines between sentences, with the same number of cells in each line.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Protocol
 
 from lcons_core import InvalidInput
@@ -21,6 +22,8 @@ from lcons_tasks.data.text import Token, sentences
 
 LONGEST = 2**14
 BLOCK = 2**13
+# Narrower lines are not wrapped, but lines of a list or a poem.
+NARROWEST = 40
 POS = "pos"
 SKIPPED = "_"
 
@@ -38,14 +41,32 @@ class Readable(Protocol):
         ...
 
 
-def text_sentences(file: Readable, block: int = BLOCK, longest: int = LONGEST) -> Iterator[X]:
-    """The words of each sentence of a text."""
+def are_wrapped(text: str) -> bool:
+    """Whether most lines end where the next word had no room, and not where a sentence ends.
+
+    >>> lines = ["Profits of the company rose by 3 % in May, and", "analysts expected less, as they said on"]
+    >>> are_wrapped("\\n".join([*lines, "Monday."])), are_wrapped("\\n".join(["Short.", *lines]))
+    (True, False)
+    """
+    lines = [line.split() for line in text.split("\n")]
+    pairs = [(len(" ".join(line)), len(after[0])) for line, after in pairwise(lines) if line and after]
+    width = sorted(length for length, _ in pairs)[9 * len(pairs) // 10] if len(pairs) > 1 else 0
+    full = sum(length + 1 + word > width for length, word in pairs)
+    return width >= NARROWEST and 2 * full > len(pairs)
+
+
+def text_sentences(
+    file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
+) -> Iterator[X]:
+    """The words of each sentence of a text. A line break ends a sentence unless lines are `wrapped`, which by
+    default the first block decides."""
     held = ""
     while more := file.read(block):
         held += more
+        wrapped = are_wrapped(held) if wrapped is None else wrapped
         # A word, and so a sentence, may continue in the next block: only the text before a blank is complete.
         whole = len(held) - len(held.rsplit(None, 1)[-1]) if not held[-1].isspace() else len(held)
-        found = sentences(held[:whole])
+        found = sentences(held[:whole], not wrapped)
         long = len(held) > longest
         last = next((i for i in range(len(found) - 1, 0, -1) if _fresh(held, found[i][0], long)), 0)
         if last:
@@ -55,11 +76,11 @@ def text_sentences(file: Readable, block: int = BLOCK, longest: int = LONGEST) -
         elif whole:
             last, rest = len(found), whole
         else:
-            found = sentences(held)
+            found = sentences(held, not wrapped)
             last, rest = len(found), len(held)
         yield from _words(found[:last])
         held = held[rest:]
-    yield from _words(sentences(held))
+    yield from _words(sentences(held, not wrapped))
 
 
 def column_layout(text: str) -> Columns:

@@ -233,11 +233,14 @@ def _options(constraints: Iterable[Constraint], weights: Sequence[float], cost: 
 def _with_gold(
     sequences: list[Scored], gold: Iterable[Sequence[str]] | None
 ) -> tuple[list[Scored], list[Sequence[str]]]:
-    """The sequences with gold labels, and these; an error names a sequence with too few or too many."""
+    """The sequences with gold labels, and these labels."""
+    if not all(isinstance(one, Scored) for one in sequences):
+        raise InvalidInput("choosing needs sequences as `Scored(scores, x)`.")
     if gold is None:
         sequences = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]
         return sequences, [scored.x[GOLD] for scored in sequences]
     labels = list(gold)
-    if [len(y) for y in labels] != [len(scored.scores) for scored in sequences]:
+    are_strings = any(isinstance(y, str) for y in labels)
+    if are_strings or [len(y) for y in labels] != [len(scored.scores) for scored in sequences]:
         raise InvalidInput(f"`gold` needs the labels of each of {len(sequences)} sequences, one per token.")
     return sequences, labels

@@ -35,7 +35,7 @@ from lcons_tasks.diagnosis._references import (
     measured_references,
     seen_in_training,
 )
-from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
+from lcons_tasks.own_data._data import FIRST, Data, Structures, recorded_split, split, structures_of
 from lcons_tasks.own_data._examples import check_columns, parts_of
 from lcons_tasks.own_data._recommendation import Bound, Gain, recommend
 from lcons_tasks.stats import Estimate, Resampler
@@ -85,7 +85,7 @@ def diagnose(
     the source in its provenance, or else the paper's for its feature. `progress` is called with
     (done, total).
     """
-    data = _readable(constraint, _structures(train), _structures(held_out), predictions, negatives)
+    data = _readable(constraint, structures_of(train), structures_of(held_out), predictions, negatives)
     material, predicted = data.material, data.predicted
     draws = Resampler(len(material.held_out), seed)
     judge = Reference(CONSTRAINT, constraint.network.accepts)
@@ -186,15 +186,6 @@ def _source(constraint: LearnedConstraint, feature: ConstraintFeature, stated: s
     if source not in NEGATIVES:
         raise InvalidInput(f"`negatives` must be one of {', '.join(NEGATIVES)}: got {source!r:.60}.")
     return source
-
-
-def _structures(data: Examples) -> Structures:
-    if isinstance(data, Structures):
-        return data
-    if isinstance(data, PsiTable):
-        raise Unsupported("a diagnosis is of label sequences or tuples: got a table of psi vectors.")
-    instances = tuple(one if isinstance(one, Instance) else one.instance for one in data)
-    return Structures(instances, any(not isinstance(label, str) for i in instances for label in i.y[:1]))
 
 
 def _readable(

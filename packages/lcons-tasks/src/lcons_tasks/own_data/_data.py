@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Instance, InvalidInput
+from lcons_core import Instance, InvalidInput, Unsupported
+from lcons_core._instance import WORD, read_instances
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.learn._evidence import fold_bounds
 
@@ -34,8 +35,8 @@ class Structures:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "instances", tuple(self.instances))
-        if not self.instances:
-            raise InvalidInput("expected labelled structures: got none.")
+        if not self.instances or not all(isinstance(one, Instance) for one in self.instances):
+            raise InvalidInput(f"expected labelled structures, as `Instance`: got {self.instances!r:.60}.")
 
     def __len__(self) -> int:
         return len(self.instances)
@@ -52,7 +53,19 @@ class Structures:
     @classmethod
     def of(cls, structures: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Structures:
         """(words, labels) pairs as structures."""
-        return cls(tuple(Instance({"word": tuple(words)}, tuple(labels)) for words, labels in structures))
+        return cls(tuple(Instance({WORD: words}, labels) for words, labels in structures))
+
+
+def structures_of(data: Any) -> Structures:
+    """Structures, or a list of instances, sentences or (words, labels) pairs, as structures."""
+    if isinstance(data, Structures):
+        return data
+    if isinstance(data, PsiTable):
+        raise Unsupported("expected label sequences or tuples: got a table of psi vectors.")
+    instances = read_instances((getattr(one, "instance", one) for one in data), WORD)
+    return Structures(
+        tuple(instances), any(not isinstance(label, str) for i in instances for label in i.y[:1])
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from lcons_core.learn._estimator import AUTO, Progress
 from lcons_core.learn._examples import UNSEEN
 from lcons_core.learn._recipe import DOUBLED, Fitted
 from lcons_core.reason._words import Rule, TypeRule
-from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
+from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds, structures_of
 from lcons_tasks.own_data._examples import GIVEN, Parts, Task, check_columns, parts_of, rows_of, task_of
 from lcons_tasks.own_data._judgement import Judgement, Undecided, added, judge
 from lcons_tasks.own_data._recommendation import Recommendation, recommend
@@ -82,19 +82,20 @@ def learn(
     progress: Report = None,
     judging: Callable[[int, int], None] | None = None,
 ) -> Learned:
-    """The constraint that the data obey.
+    """The constraint that the data obey: structures, a table, or a list of (words, labels) pairs.
 
     Without a recipe, windows of labels need evidence. `folds`: without held-out data, this many contiguous
     folds of the data judge; `judging` is called with the number of each and their number before it is learned
     without.
 
     >>> from lcons_core import Recipe
-    >>> from lcons_tasks.own_data import Structures, learn
+    >>> from lcons_tasks.own_data import learn
     >>> words = [(["Ann", "sings"], ["B", "O"]), (["Ann", "Lee"], ["B", "I"]), (["Oh", "Ann"], ["O", "B"])]
-    >>> learned = learn(Structures.of([*words, (["Oh", "no"], ["O", "O"])]), Recipe(hidden=2))
+    >>> learned = learn([*words, (["Oh", "no"], ["O", "O"])], Recipe(hidden=2))
     >>> learned.constraint.satisfied(["O", "I"]), learned.training.forbidden_structures
     (False, 0)
     """
+    data = data if isinstance(data, PsiTable) else structures_of(data)
     chosen = recipe or Recipe(evidence=AUTO)
     task = task_of(data, chosen)
     # Errors of held-out data come before the work.

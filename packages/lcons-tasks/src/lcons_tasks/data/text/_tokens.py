@@ -46,6 +46,7 @@ MOST_WORDS = 2**20
 LONGEST_RUN = 256
 
 _RUN = re.compile(rf"\S{{1,{LONGEST_RUN}}}")
+LINE = re.compile(r"[\r\n\u2029]")
 BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*[\r\n]|\u2029")
 
 
@@ -84,8 +85,8 @@ def tokenise(text: str) -> list[Token]:
     return tokens
 
 
-def sentences(text: str) -> list[list[Token]]:
-    """The tokens of `text`, one list per sentence; no list is empty.
+def sentences(text: str, by_line: bool = False) -> list[list[Token]]:
+    """The tokens of `text`, one list per sentence; no list is empty. `by_line`: a line break ends one, too.
 
     >>> [len(sentence) for sentence in sentences("Mr. Hill left. Why?")]
     [4, 2]
@@ -103,7 +104,7 @@ def sentences(text: str) -> list[list[Token]]:
     for position, (before, after) in enumerate(pairwise(tokens), start=1):
         # Most tokens have nothing or one blank between them.
         blank = text[before.end : after.start]
-        if begins[position] or (blank not in ("", " ") and BLANK_LINE.search(blank)):
+        if begins[position] or (blank not in ("", " ") and (LINE if by_line else BLANK_LINE).search(blank)):
             starts.append(position)
     return [tokens[first:last] for first, last in pairwise([*starts, len(tokens)])]
 
