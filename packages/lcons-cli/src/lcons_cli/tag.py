@@ -95,6 +95,10 @@ def tag(
         return
     if out is not None:
         raise click.UsageError("-o is for a folder; the answers for a file are on stdout.")
+    if Path(file).is_file():
+        from lcons_tasks.own_data._formats import check_text
+
+        check_text(file)
     if columns is None and _has_columns(file):
         warn(f"{Path(file).name} is read as raw text; if it has columns, add --columns word")
     tagger = loaded.alone if no_constraints else loaded

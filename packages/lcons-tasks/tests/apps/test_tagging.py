@@ -66,7 +66,7 @@ def test_a_plain_list_of_words_is_the_column_of_words():
     assert [found.y for found in tagger.tag(plain)] == answers
     assert [found.y for found in tagger.tag_stream(iter(plain))] == answers
     for wrong in ("the dog ran", [["the", "dog"]]):
-        with pytest.raises(InvalidInput, match="split text into words first"):
+        with pytest.raises(InvalidInput):
             tagger.tag([wrong])  # type: ignore[list-item]
 
 

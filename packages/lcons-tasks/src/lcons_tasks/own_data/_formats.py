@@ -33,7 +33,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
-from itertools import compress
 from pathlib import Path
 
 from lcons_core import Instance, InvalidInput, MissingExtra
@@ -206,11 +205,12 @@ def _holds_tokens(path: File, stated: Record) -> bool:
 
 def _read_conll(path: File, columns: str | None, tabs: bool) -> Structures:
     sentences = list(read_columns(path, labelled_layout(path, columns, tabs)))
-    # A line such as `# comment` has as many cells as a token. It is one if its label is that of others.
+    # A line such as `# comment` may have as many cells as a token. It is one if its label is that of others.
     labels = {
         label for one in sentences for word, label in zip(one.words, one.labels, strict=True) if word != "#"
     }
-    kept = (_without_comments(one, labels | {"#"}) if labels else one for one in sentences)
+    labels = labels and labels | {"#"}
+    kept = (_without_comments(one, labels) if labels else one for one in sentences)
     instances = [one.instance for one in kept if one.words]
     if not instances:
         raise malformed(path, 1, "expected sentences with one line per token: got none.")
@@ -218,12 +218,13 @@ def _read_conll(path: File, columns: str | None, tabs: bool) -> Structures:
 
 
 def _without_comments(sentence: Sentence, labels: set[str]) -> Sentence:
-    if "#" not in sentence.words:
-        return sentence
+    """The sentence from its first token on that is no comment."""
     tokens = zip(sentence.words, sentence.labels, strict=True)
-    keep = [word != "#" or label in labels for word, label in tokens]
-    columns = {name: tuple(compress(values, keep)) for name, values in sentence.columns.items()}
-    return Sentence(tuple(compress(sentence.words, keep)), tuple(compress(sentence.labels, keep)), columns)
+    first = next(
+        (i for i, (word, label) in enumerate(tokens) if word != "#" or label in labels), len(sentence)
+    )
+    columns = {name: values[first:] for name, values in sentence.columns.items()}
+    return Sentence(sentence.words[first:], sentence.labels[first:], columns) if first else sentence
 
 
 def _read_registered(path: File, form: str, stated: Mapping[str, str]) -> Structures:
