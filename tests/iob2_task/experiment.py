@@ -23,8 +23,6 @@ ROW, DESIGNED, ACCEPTED = "learned", "as designed", "held-out accepted"
 class Options(RunOptions):
     """Samples by seed, how many of their sequences are learned from, and K."""
 
-    needed = ("seeds", "sizes")
-
     seeds: tuple[int, ...] = option((1, 2), "--seed", "Which sample; several.", least=0)
     sizes: tuple[int, ...] = option((5, 300), "--size", "How many sequences; several.")
     hidden: int = option(4, "--hidden", "Hidden units.", "-K", default=4)

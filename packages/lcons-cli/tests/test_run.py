@@ -88,3 +88,12 @@ def test_help_of_a_task_imports_no_library_that_is_slow_to_load():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "--full" in done.stdout
     assert {"torch", "spacy", "numba", "mip", "joblib"} & set(done.stderr.split()) == set()
+
+
+@pytest.mark.parametrize(
+    "option", [("--base", "magic"), ("--ratio", "2"), ("--seed", "-1"), ("--decoder", "")]
+)
+def test_values_that_no_run_has_are_refused(cache, option):
+    done = lcons("run", "chunking", *option, "--out", str(cache / "run"))
+    assert done.exit_code == 2
+    assert not (cache / "run").exists()

@@ -89,7 +89,12 @@ def parameters(options: type) -> Iterator[click.Option]:
         if flag is None:
             continue
         kind, several = _kind(hints[field.name])
-        extra: dict[str, Any] = {"type": kind if flag.least is None else click.IntRange(min=flag.least)}
+        extra: dict[str, Any] = {"type": kind}
+        if flag.choices:
+            extra = {"type": click.Choice(flag.choices)}
+        elif flag.least is not None:
+            bounded = click.IntRange if kind is int else click.FloatRange
+            extra = {"type": bounded(flag.least, flag.most)}
         if flag.default is not None:
             extra |= {"default": flag.default, "show_default": True}
         yield click.Option([*flag.names, field.name], multiple=several, help=flag.help, **extra)
@@ -125,7 +130,7 @@ def run_experiment(
     folder = Path(out)
     kept = Stages.of_user()
     processes = effective_n_jobs(jobs or -1)
-    seconds = about(experiment.seconds(options) / processes)
+    seconds = about(sum(map(experiment.cost, experiment.cells(options))) / processes)
     with locked(folder, RESULTS, (PAGE, REPORT)):
         say(f"{seconds} with {processes} processes; finished stages of earlier runs are reused")
         with progress(f"running {experiment.name}") as report:

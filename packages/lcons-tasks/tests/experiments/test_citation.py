@@ -135,23 +135,6 @@ def test_every_row_has_a_name_of_its_own_and_soft_ones_a_default_weight():
     assert set(SCALES) == set(BASES)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"bases": ("magic",)},
-        {"decoders": ("magic",)},
-        {"seeds": ()},
-        {"beam": 0},
-        {"hidden": (0,)},
-        {"seeds": (-1,)},
-        {"sizes": (0,)},
-    ],
-)
-def test_options_that_cannot_be_run_are_refused(options):
-    with pytest.raises(InvalidInput):
-        Options(**options)
-
-
 def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
     cells = EXPERIMENT.cells(
         Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5), sizes=(20, 50))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from lcons_core import Recipe
@@ -65,8 +65,10 @@ class Cell(LabellingCell):
     def place(self) -> str:
         return f"{self.subset}-{100 * self.ratio:g}%-seed{self.seed}"
 
-    def cost(self, recipe: Recipe | None) -> float:
-        return self.ratio * (10.0 if recipe is None else (recipe.n or 1))
+    @property
+    def vectors(self) -> str | None:
+        vectors = corpus_and_vectors(self.corpus, self.base.reads_vectors)[1]
+        return None if vectors is None else vectors.sha256
 
     def parts(self, kept: Stages) -> tuple[Sequence[Sentence], Sequence[Sentence], Sequence[Sentence]]:
         corpus = corpus_and_vectors(self.corpus)[0]
@@ -76,19 +78,8 @@ class Cell(LabellingCell):
         vectors = corpus_and_vectors(self.corpus, self.base.reads_vectors)[1]
         return base_model(self.base, *self.parts(kept)[:2], vectors, self.seed, kept)
 
-    def answers(self, kept: Stages) -> Answers:
-        corpus, vectors = corpus_and_vectors(self.corpus, self.base.reads_vectors)
-        inputs = {
-            "corpus": corpus.sha256,
-            "subset": self.subset,
-            "ratio": self.ratio,
-            "seed": self.seed,
-            "base": self.base.to_dict(),
-            "vectors": None if vectors is None else vectors.sha256,
-            "rows": [row.to_dict() for row in self.rows],
-            "beam": self.beam,
-        }
-        return kept.keep("answers", inputs, partial(_answers, self, corpus, kept))
+    def fill(self, kept: Stages) -> Answers:
+        return _answers(self, corpus_and_vectors(self.corpus)[0], kept)
 
 
 def corpus_and_vectors(name: str, with_vectors: bool = False) -> tuple[ChunkCorpus, WordVectors | None]:

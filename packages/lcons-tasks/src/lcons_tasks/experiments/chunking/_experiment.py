@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.experiments.chunking._answers import (
     DEFAULT_ROW,
@@ -63,8 +62,6 @@ class Options(RunOptions):
     """The options of a run; the defaults are those of a quick run. `lean`: base models after the first one
     use only the first kind of subset."""
 
-    needed = ("ratios", "subsets", "seeds", "bases", "constraints", "decoders")
-
     corpus: str = option(
         "bundled",
         "--corpus",
@@ -72,26 +69,22 @@ class Options(RunOptions):
         default="auto",
     )
     ratios: tuple[float, ...] = option(
-        (1.0,), "--ratio", "Share of the training data, such as 0.01; repeat for several."
+        (1.0,), "--ratio", "Share of the training data, such as 0.01; repeat for several.", least=0, most=1
     )
     subsets: tuple[str, ...] = ("first",)
     seeds: tuple[int, ...] = option(
         (1, 2, 3, 4, 5), "--seed", "Seed of the random numbers; repeat for several.", least=0
     )
-    bases: tuple[str, ...] = option((WORDS,), "--base", f"{', '.join(BASES)}; repeat for several.")
+    bases: tuple[str, ...] = option(
+        (WORDS,), "--base", "Base model; repeat for several.", choices=tuple(BASES)
+    )
     constraints: tuple[str, ...] = ("pos:3",)
     hidden: int = 10
     beam: int = 10
-    decoders: tuple[str, ...] = option(DECODERS, "--decoder", f"{', '.join(DECODERS)}; repeat for several.")
+    decoders: tuple[str, ...] = option(
+        DECODERS, "--decoder", "Rows of the tables; repeat for several.", choices=DECODERS
+    )
     lean: bool = False
-
-    def check(self) -> None:
-        if not all(0 < ratio <= 1 for ratio in self.ratios):
-            raise InvalidInput(f"`ratios` must be above 0 and at most 1: got {self.ratios}.")
-        self.among(BASES, "bases")
-        self.among(SUBSETS, "subsets")
-        self.among(DECODERS, "decoders")
-        self.at_least(beam=1, hidden=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -150,9 +143,8 @@ class Chunking(Experiment[Options, Cell]):
             if kind == options.subsets[0] or (ratio < 1 and not (options.lean and base != options.bases[0]))
         ]
 
-    def seconds(self, options: Options) -> float:
-        train = len(corpus_and_vectors(options.corpus)[0].train)
-        return sum(_A_CELL + _A_SENTENCE * train * cell.ratio for cell in self.cells(options))
+    def cost(self, cell: Cell) -> float:
+        return _A_CELL + _A_SENTENCE * len(corpus_and_vectors(cell.corpus)[0].train) * cell.ratio
 
     def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
         cells = self.cells(options)

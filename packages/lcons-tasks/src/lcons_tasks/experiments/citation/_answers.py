@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from lcons_core import Recipe
@@ -71,16 +71,8 @@ class Cell(LabellingCell):
     def model(self, kept: Stages) -> Tagger:
         return base_model(self.base, self.parts(kept)[0], kept)[0]
 
-    def answers(self, kept: Stages) -> Answers:
-        inputs = {
-            "corpus": loaded(self.corpus, kept).sha256,
-            "seed": self.seed,
-            "size": self.size,
-            "base": self.base.to_dict(),
-            "rows": [row.to_dict() for row in self.rows],
-            "beam": self.beam,
-        }
-        return kept.keep("citation", inputs, partial(_answers, self, kept))
+    def fill(self, kept: Stages) -> Answers:
+        return _answers(self, kept)
 
 
 @lru_cache(maxsize=2)

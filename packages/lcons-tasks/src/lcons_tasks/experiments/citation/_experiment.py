@@ -50,8 +50,6 @@ class Options(RunOptions):
     """The options of a run; the defaults are those of a quick run. `sizes` are the numbers of training
     references of a learning curve, besides all of them; its cells have only the rows of `CURVE_ROWS`."""
 
-    needed = ("seeds", "bases", "decoders", "hidden")
-
     corpus: str = option(
         BUNDLED,
         "--corpus",
@@ -62,21 +60,17 @@ class Options(RunOptions):
         (1, 2, 3, 4, 5), "--seed", "Seed of a split; repeat for several.", least=0
     )
     bases: tuple[str, ...] = option(
-        ("words", "reference"), "--base", f"{', '.join(BASES)}; repeat for several."
+        ("words", "reference"), "--base", "Base model; repeat for several.", choices=tuple(BASES)
     )
     decoders: tuple[str, ...] = option(
         ("exact", "search", "constrained-search", "soft", "baselines"),
         "--decoder",
-        f"{', '.join(DECODERS)}; repeat for several.",
+        "Rows of the tables; repeat for several.",
+        choices=DECODERS,
     )
     hidden: tuple[int, ...] = (10,)
     sizes: tuple[int, ...] = ()
     beam: int = 50
-
-    def check(self) -> None:
-        self.among(BASES, "bases")
-        self.among(DECODERS, "decoders")
-        self.at_least(seeds=0, sizes=1, beam=1, hidden=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -124,8 +118,8 @@ class Citation(Experiment[Options, Cell]):
             for seed in options.seeds
         ]
 
-    def seconds(self, options: Options) -> float:
-        return sum(_A_CELL if cell.size is None else _OF_CURVE for cell in self.cells(options))
+    def cost(self, cell: Cell) -> float:
+        return _A_CELL if cell.size is None else _OF_CURVE
 
     def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
         loaded(options.corpus, kept)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from lcons_core import InvalidInput
 from lcons_tasks.data import find
 
 if TYPE_CHECKING:
@@ -28,13 +27,15 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class Flag:
-    """The option of the command that sets a field: its names, help, default (which the help shows) and least
-    value."""
+    """The option of the command that sets a field: its names, help, default (which the help shows), and the
+    least and the largest value, or the choices."""
 
     names: tuple[str, ...]
     help: str
     default: Any = None
     least: int | None = None
+    most: int | None = None
+    choices: tuple[str, ...] = ()
 
 
 def option(value: Any, name: str, help: str, *more: str, **rest: Any) -> Any:
@@ -46,35 +47,12 @@ def option(value: Any, name: str, help: str, *more: str, **rest: Any) -> Any:
 class RunOptions:
     """The options of a run. A field that `option` makes is an option of the command, too."""
 
-    needed: ClassVar[tuple[str, ...]] = ()
-
     def __post_init__(self) -> None:
-        for name in self.needed:
-            if not getattr(self, name):
-                raise InvalidInput(f"the argument `{name}` needs at least one value: got none.")
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, tuple):
                 # A repeated cell would make the spread look smaller than it is.
                 object.__setattr__(self, one.name, tuple(dict.fromkeys(value)))
-        self.check()
-
-    def check(self) -> None:
-        """Raises `InvalidInput` if a value is not allowed."""
-
-    def at_least(self, **least: float) -> None:
-        """Raises `InvalidInput` if a field, or one of its values, is below its least value."""
-        for name, lowest in least.items():
-            value = getattr(self, name)
-            if any(one < lowest for one in (value if isinstance(value, tuple) else (value,))):
-                raise InvalidInput(f"the argument `{name}` must be at least {lowest}: got {value}.")
-
-    def among(self, known: Sequence[str] | Mapping[str, Any], *names: str) -> None:
-        """Raises `InvalidInput` if a value of these fields is not a known one."""
-        for name in names:
-            for value in getattr(self, name):
-                if value not in known:
-                    raise InvalidInput(f"unknown {value!r} in `{name}`; choose one of {', '.join(known)}.")
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Self:
@@ -115,16 +93,13 @@ class Experiment(Protocol[O, C]):
         """The document of a run."""
         ...
 
-    def seconds(self, options: O) -> float:
-        """A rough estimate of the processor seconds of a run without kept stages."""
-        return 0.0
-
     def shared(self, options: O, kept: Stages) -> Sequence[tuple[str, Callable[[], object]]]:
         """Work that several cells need, each piece with a readable name, the longest first."""
         return ()
 
     def cost(self, cell: C) -> float:
-        """The relative time that a cell takes; the cell with the highest cost is filled first."""
+        """A rough estimate of the processor seconds that a cell takes without kept stages; the cell with the
+        highest cost is filled first."""
         return 0.0
 
     def leave(self, folder: Path, options: O, record: Record, kept: Stages) -> None:

@@ -93,6 +93,11 @@ class LabellingCell:
         """The name of the cell in the record and of its file of predictions."""
         return f"{self.base.name}-{self.place}"
 
+    @property
+    def vectors(self) -> str | None:
+        """The hash of the word vectors that its model reads."""
+        return None
+
     def parts(self, kept: Stages) -> tuple[Sequence[Sentence], Sequence[Sentence], Sequence[Sentence]]:
         """Training, dev and test sentences."""
         raise NotImplementedError
@@ -101,13 +106,22 @@ class LabellingCell:
         """The cell's base model, trained now or read from its stage."""
         raise NotImplementedError
 
-    def cost(self, recipe: Recipe | None) -> float:
-        """The relative time of learning by a recipe, or of training if `recipe` is None."""
-        return 1.0
+    def fill(self, kept: Stages) -> Answers:
+        """The cell's record and answers."""
+        raise NotImplementedError
 
     def answers(self, kept: Stages) -> Answers:
         """The cell's record and answers, computed now or read from their stage."""
-        raise NotImplementedError
+        inputs = {
+            "parts": [hash_sentences(part) for part in self.parts(kept)],
+            "name": self.name,
+            "seed": self.seed,
+            "base": self.base.to_dict(),
+            "vectors": self.vectors,
+            "rows": [row.to_dict() for row in self.rows],
+            "beam": self.beam,
+        }
+        return kept.keep("answers", inputs, partial(self.fill, kept))
 
     def constraints(self, recipes: Iterable[Recipe], kept: Stages) -> dict[str, LearnedConstraint]:
         """The constraints of recipes by name, learned now or read from their stages."""
@@ -122,22 +136,20 @@ def learned(recipe: Recipe, train: Sequence[Sentence], seed: int, kept: Stages) 
 
 
 def shared_work(cells: Sequence[LabellingCell], kept: Stages) -> list[tuple[str, Callable[[], object]]]:
-    """Every base model, constraint and CRF of windows that the cells need, once each, the longest first.
+    """Every base model, constraint and CRF of windows that the cells need, once each.
     The kernels of the decoders are compiled here, so that several processes do not compile the same ones."""
     compile_kernels()
-    work: dict[Hashable, tuple[float, str, Callable[[], object]]] = {}
+    work: dict[Hashable, tuple[str, Callable[[], object]]] = {}
     for cell in cells:
-        name = f"{cell.base.name} ({cell})"
-        work[cell.sample, cell.seed, cell.base] = cell.cost(None), name, partial(cell.model, kept)
+        work[cell.sample, cell.seed, cell.base] = f"{cell.base.name} ({cell})", partial(cell.model, kept)
     for cell in cells:
         for recipe in recipes_of(cell.rows):
             learn_one = partial(cell.constraints, (recipe,), kept)
-            work[cell.sample, cell.seed, recipe] = cell.cost(recipe), f"{recipe.name} ({cell})", learn_one
+            work[cell.sample, cell.seed, recipe] = f"{recipe.name} ({cell})", learn_one
         for row in cell.rows:
             if row.how == CRF:
-                train = partial(_train_crf, cell, row, kept)
-                work[cell.sample, row] = 2 * sum(map(cell.cost, row.recipes)), f"{row.name} ({cell})", train
-    return [(name, make) for _, name, make in sorted(work.values(), key=lambda piece: -piece[0])]
+                work[cell.sample, row] = f"{row.name} ({cell})", partial(_train_crf, cell, row, kept)
+    return list(work.values())
 
 
 def _train_crf(cell: LabellingCell, row: TableRow, kept: Stages) -> None:

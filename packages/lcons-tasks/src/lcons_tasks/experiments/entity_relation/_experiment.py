@@ -6,17 +6,16 @@ Paper: Sec. 4 and 4.1, Table 1.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from lcons_core import InvalidInput, LearnedConstraint, explain, save, simplify, to_inequalities
-from lcons_decode import RelationRules, decode_relations
+from lcons_core import LearnedConstraint, explain, save, simplify, to_inequalities
 from lcons_tasks.apps._extractor import Extractor
 from lcons_tasks.atomic import replacing_folder, write_text
-from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Passage
+from lcons_tasks.data._passage import Labelled
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, option
 from lcons_tasks.experiments.engine._kept import Stages
@@ -43,12 +42,10 @@ from lcons_tasks.experiments.entity_relation._answers import (
     parts,
     row_of,
 )
-from lcons_tasks.experiments.entity_relation._constraints import FEATURES, combination_counts
-from lcons_tasks.experiments.entity_relation._corpus import split
+from lcons_tasks.experiments.entity_relation._constraints import FEATURES
 from lcons_tasks.experiments.entity_relation._examples import changed
 from lcons_tasks.experiments.entity_relation._measures import Answer
-from lcons_tasks.models._relation_svm import MISS, PASSES, train_relations
-from lcons_tasks.models._structured_svm import SvmSettings
+from lcons_tasks.models._relation_svm import MISS, PASSES
 from lcons_tasks.report._document import Claim, Constraints, Curve, Document, Figure, Table, TableCell
 
 PAPER = blocks.read_paper(__file__)
@@ -69,8 +66,6 @@ class Options(RunOptions):
     the numbers of training sentences of a learning curve, besides all of them, and `noise` the shares of
     wrong labels in them; on seeded splits."""
 
-    needed = ("splits",)
-
     corpus: str = option(
         "bundled",
         "--corpus",
@@ -88,13 +83,6 @@ class Options(RunOptions):
         (), "--size", "Number of training sentences, for a learning curve; repeat for several.", least=1
     )
     noise: tuple[float, ...] = ()
-
-    def check(self) -> None:
-        if not all(0 < share <= 1 for share in self.shares) or self.C <= 0:
-            raise InvalidInput(
-                f"`shares` must be above 0 and at most 1, and C above 0: got {{self.shares}} and {self.C}."
-            )
-        self.at_least(sizes=1, passes=1)
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -135,18 +123,8 @@ class EntityRelation(Experiment[Options, Cell]):
             replace(cell, first=False, **changed) for changed in other for cell in whole if cell.seeded
         ]
 
-    def seconds(self, options: Options) -> float:
-        corpus = loaded(options.corpus)
-        for name in options.splits:
-            split(corpus, name)
-        sentences = len(corpus.passages)
-        return _A_CELL * len(self.cells(options)) + sum(
-            (cell.size or cell.share * sentences) * _A_SENTENCE for cell in self.cells(options)
-        )
-
-    def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
-        _compile()
-        return []
+    def cost(self, cell: Cell) -> float:
+        return _A_CELL + _A_SENTENCE * (cell.size or cell.share * len(loaded(cell.corpus).passages))
 
     def fill(self, cell: Cell, kept: Stages) -> Record:
         found = answers(cell, kept)
@@ -219,16 +197,6 @@ class EntityRelation(Experiment[Options, Cell]):
             theorem_rows=_theorem_rows,
             files=_constraint_files,
         )
-
-
-def _compile() -> None:
-    """Trains and decodes on two tiny passages, so that the kernels are compiled and cached before several
-    processes need them."""
-    passage = Passage(("A", "B"), ("NN", "NN"), ((0, 1), (1, 2)))
-    tiny = [Labelled("1", passage, ENTITIES[1:3], {(0, 1): RELATIONS[2]})]
-    none = RelationRules.none(ENTITIES, RELATIONS)
-    model, _ = train_relations(tiny, none, SvmSettings(C=1.0, passes=1), parts=combination_counts())
-    decode_relations(model.scores(passage))
 
 
 def _in_rows(constraint: LearnedConstraint) -> dict[str, Any]:

@@ -52,8 +52,6 @@ _BASE_TIMES = {CRF: 1.0, TOKEN: 0.7, BILSTM: 5.0}
 class Options(RunOptions):
     """The options of a run."""
 
-    needed = ("sizes", "bases", "rows")
-
     corpus: str = option(
         BUNDLED,
         "--corpus",
@@ -66,18 +64,14 @@ class Options(RunOptions):
         BUNDLED_SIZES, "--size", "Number of labelled sentences; repeat for several.", least=2
     )
     starts: int = option(STARTS, "--starts", "Number of starting points in each set.", least=1)
-    bases: tuple[str, ...] = option((CRF,), "--base", "crf, token or bilstm; repeat for several.")
-    rows: tuple[str, ...] = option(
-        MAIN, "--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several."
-    )
+    bases: tuple[str, ...] = option((CRF,), "--base", "Base model; repeat for several.", choices=tuple(BASES))
+    rows: tuple[str, ...] = option(MAIN, "--row", "Row of the tables; repeat for several.", choices=ROWS)
     encoder: str = option(
         "", "--encoder", "A pretrained encoder: more rows, the base and `fit` with its vectors."
     )
 
-    def check(self) -> None:
-        self.among(BASES, "bases")
-        self.among((*ROWS, *ENCODED), "rows")
-        self.at_least(sizes=2, starts=1)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         # Every table compares with these.
         rows = tuple(row for row in ROWS if row in (*MAIN, *self.rows))
         object.__setattr__(self, "rows", (*rows, *(ENCODED if self.encoder else ())))
@@ -119,9 +113,6 @@ class Suite(Experiment[Options, Cell]):
             for start in range(options.starts)
             if size < len(load_set(options.corpus, name).pool)
         ]
-
-    def seconds(self, options: Options) -> float:
-        return sum(self.cost(cell) for cell in self.cells(options))
 
     def cost(self, cell: Cell) -> float:
         times = sum(_TIMES.get(row, 1.0) for row in cell.rows)
