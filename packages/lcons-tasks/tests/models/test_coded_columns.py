@@ -1,4 +1,4 @@
-"""Scores of coded columns are those of strings, to the last bit."""
+"""Scores of coded columns are those of strings, and both are sums of the weights of attributes."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ def model(xs: Inputs, template: str, columns: tuple[str, ...]) -> LinearChain:
     return LinearChain(("a", "b", "c"), columns, template, kept, weights, *zeros)
 
 
+def summed(chain: LinearChain, xs: Inputs) -> Any:
+    """The scores, attribute by attribute."""
+    weights = dict(zip(chain.attributes, chain.weights, strict=True))
+    rows = [row for x in xs for row in attribute_rows(x, chain.template, chain.columns)]
+    return np.reshape([sum((weights[a] for a in row if a in weights), np.zeros(3)) for row in rows], (-1, 3))
+
+
 def sliced(xs: Inputs, codes: Any = CodedColumn.of) -> list[dict[str, CodedColumn]]:
     """The inputs as slices of one coded column for each name."""
     ends = np.cumsum([0, *(len(x["word"]) for x in xs)]).tolist()
@@ -57,6 +64,8 @@ def test_coded_scores_are_the_scores_of_strings(
 ) -> None:
     chain = model(xs, template, ("pos",) if more else ())
     for own in (xs, others, xs):
-        expected = chain._emission(own)
-        for given_ in (own, sliced(own), sliced(own, with_values_of_no_token)):
-            np.testing.assert_array_equal(chain.scores(given_).emission, expected, strict=True)
+        scores = [
+            chain.scores(form).emission for form in (own, sliced(own), sliced(own, with_values_of_no_token))
+        ]
+        np.testing.assert_allclose(scores[0], summed(chain, own), atol=1e-12)
+        np.testing.assert_array_equal(scores[1:], [scores[0], scores[0]], strict=True)

@@ -9,9 +9,9 @@ numpy.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, count, repeat
 from typing import Any, Self
 
@@ -22,15 +22,13 @@ from lcons_decode import ChainBatch
 from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
 from lcons_tasks.models.phi._slots import Slot
-from lcons_tasks.models.phi._templates import Template, checked_columns, template
+from lcons_tasks.models.phi._templates import checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns
 
-# How many sums of weights are cached, one per key; with 13 labels a sum takes about a hundred bytes.
-MOST_KEYS = 2**18
-# How many characters all cached keys may have together: unusual text may have keys of any length.
-MOST_CHARACTERS = 2**25
-# The number of keys that an empty cache has room for.
-ROOM = 1024
+# The largest size of a cache of sums: bytes of its sums and characters of its items.
+MOST_BYTES = 2**25
+
+Item = tuple[str, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,42 +54,44 @@ class LinearChain:
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
         """The scores of the inputs, in order.
 
-        Strings are coded first. Columns that are `CodedColumn`s with the same values, such as slices of one,
-        are read by their codes: what depends on a value is computed once per value, not per token.
+        Columns are read by their codes: what depends on a value is computed once per value, not per token.
         """
         offsets = np.cumsum([0, *(len(next(iter(x.values()))) for x in xs)])
         for x in xs:
             checked_columns(x, self.columns)
-        slots = template(self.template).slots
-        if slots is None or not offsets[-1]:
-            emission = self._emission(xs)
+        if not offsets[-1]:
+            emission = np.zeros((0, len(self.labels)))
+        elif self._slots:
+            emission = self._emission_by_values(xs, offsets)
         else:
-            emission = self._coded_emission(xs, slots(self.columns), offsets)
+            emission = self._emission_by_keys(xs)
         return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
 
-    def _coded_emission(self, xs: Sequence[Columns], slots: Sequence[Slot], offsets: Ints) -> Floats:
-        """(N, L) the sum of the keys of each token, by codes."""
-        names = dict.fromkeys(slot.column for slot in slots)
-        columns = {name: _used(CodedColumn.joined([x[name] for x in xs])) for name in names}
-        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        first, after = offsets[:-1][owner], offsets[1:][owner]
-        coded = [slot.coded(columns[slot.column], first, after) for slot in slots]
-        summed = self._sums.rows([key for keys, _ in coded for key in keys])
-        places = np.cumsum([0, *(len(keys) for keys, _ in coded)])
-        present = [np.array([key is not None for key in keys])[codes] for keys, codes in coded]
-        rows = [place + codes for place, (_, codes) in zip(places, coded, strict=False)]
-        has = np.column_stack(present)
-        lengths = has.sum(1)
-        return np.add.reduceat(summed[np.column_stack(rows)[has]], np.cumsum(lengths) - lengths, axis=0)
+    def _emission_by_values(self, xs: Sequence[Columns], offsets: Ints) -> Floats:
+        """(N, L) the sums of the slots that read the same places, one after another."""
+        widest = max(abs(k) for _, places in self._slots for k in places)
+        # Inputs stand apart, so that no slot reads a neighbour: `at` is the place of each token.
+        at = np.arange(offsets[-1]) + widest * np.repeat(np.arange(1, len(offsets)), np.diff(offsets))
+        emission = np.zeros((len(at), len(self.labels)))
+        columns = {name: _used(CodedColumn.joined([x[name] for x in xs])) for name, _ in self._slots}
+        for (name, places), sums in self._slots.items():
+            values = (*((value,) for value in columns[name].values), None)
+            codes = np.full(at[-1] + 1 + widest, len(values) - 1)
+            codes[at] = columns[name].codes
+            ids, items = codes[at + places[0]], values
+            if len(places) > 1:
+                pairs, ids = np.unique(ids * len(values) + codes[at + places[1]], return_inverse=True)
+                both = ((values[i], values[j]) for i, j in zip(*divmod(pairs, len(values)), strict=True))
+                items = tuple(None if one is None or two is None else one + two for one, two in both)
+            emission += sums(items)[ids]
+        return emission
 
-    def _emission(self, xs: Sequence[Columns]) -> Floats:
-        """(N, L) the sum of the keys of each token, by strings."""
-        rows = [row for x in xs for row in self._keys(x)]
-        if not rows:
-            return np.zeros((0, len(self.labels)))
+    def _emission_by_keys(self, xs: Sequence[Columns]) -> Floats:
+        """(N, L) the sum of the keys of each token, for templates whose keys read more of an input."""
+        rows = [row for x in xs for row in template(self.template).keys(x, self.columns)]
         lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-        summed = self._sums.rows(list(chain.from_iterable(rows)))
-        return np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0)
+        summed = self._keys(list(chain.from_iterable(rows)))
+        return np.asarray(np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0))
 
     @property
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -133,10 +133,6 @@ class LinearChain:
         }
 
     @cached_property
-    def _sums(self) -> _Sums:
-        return _Sums(template(self.template), self._index, self._rows)
-
-    @cached_property
     def _index(self) -> dict[str, int]:
         return {attribute: i for i, attribute in enumerate(self.attributes)}
 
@@ -145,9 +141,37 @@ class LinearChain:
         """The weights, and a row of zeros for attributes that have none."""
         return np.concatenate([self.weights, np.zeros((1, len(self.labels)))])
 
-    def _keys(self, x: Columns) -> list[list[str]]:
-        checked_columns(x, self.columns)
-        return template(self.template).keys(x, self.columns)
+    @cached_property
+    def _slots(self) -> dict[tuple[str, tuple[int, ...]], _Sums]:
+        """The cached sums of all slots that read the same places of a column."""
+        slots, L = template(self.template).slots, len(self.labels)
+        groups: dict[tuple[str, tuple[int, ...]], list[Slot]] = {}
+        for slot in slots(self.columns) if slots else ():
+            groups.setdefault((slot.column, slot.places), []).append(slot)
+        return {group: _Sums(L, partial(self._slot_sums, slots)) for group, slots in groups.items()}
+
+    @cached_property
+    def _keys(self) -> _Sums:
+        return _Sums(len(self.labels), self._key_sums)
+
+    def _slot_sums(self, slots: Sequence[Slot], items: Sequence[Item]) -> Floats:
+        """(items, L) the sums of the keys that slots have for some values; for None, their keys outside."""
+        summed, nothing = np.zeros((len(items), len(self.labels))), len(self.attributes)
+        for slot in slots:
+            key = slot.key or (lambda *_: None)
+            keys = (slot.outside if item is None else key(*item) for item in items)
+            rows = np.fromiter(map(self._index.get, keys, repeat(nothing)), np.int64, len(items))
+            summed += self._rows[rows]
+        return summed
+
+    def _key_sums(self, keys: Sequence[str]) -> Floats:
+        """(keys, L) the sums of the attributes of each key. Each list of attributes begins with the row of
+        zeros, so that an empty list has a sum, too."""
+        attributes, nothing = template(self.template).attributes, len(self.attributes)
+        lists = [[nothing, *(self._index.get(name, nothing) for name in attributes(key))] for key in keys]
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        ids = np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(lengths.sum()))
+        return np.asarray(np.add.reduceat(self._rows[ids], np.cumsum(lengths) - lengths, axis=0))
 
 
 def _used(column: CodedColumn) -> CodedColumn:
@@ -160,47 +184,37 @@ def _used(column: CodedColumn) -> CodedColumn:
 
 
 class _Sums:
-    """A cache of the summed weights of each key's attributes, computed once per key: `sums[places[key]]`. No
-    key (None) adds 0. The last row of `weights` is zero."""
+    """A cache of sums (L,), which `compute` returns for items: each item is computed once."""
 
-    def __init__(self, template: Template, index: dict[str, int], weights: Floats) -> None:
-        self.attributes, self.index, self.weights = template.attributes, index, weights
+    def __init__(self, L: int, compute: Callable[[Sequence[Any]], Floats]) -> None:
+        self.L, self.compute = L, compute
         self.forget()
 
     def forget(self) -> None:
         """Empties the cache."""
-        self.places: dict[str | None, int] = {}
-        self.sums = np.zeros((ROOM, self.weights.shape[1]))
+        self.places: dict[Any, int] = {}
+        self.sums = np.zeros((0, self.L))
         self.characters = 0
 
-    def rows(self, keys: Sequence[str | None]) -> Floats:
-        """(len(keys), L)"""
-        if len(self.places) > MOST_KEYS or self.characters > MOST_CHARACTERS:
+    def __call__(self, items: Sequence[Any]) -> Floats:
+        """(len(items), L)"""
+        if self.characters + self.sums.nbytes > MOST_BYTES:
             self.forget()
         places = self.places
-        rows = np.fromiter(map(places.get, keys, repeat(-1)), dtype=np.int64, count=len(keys))
+        rows = np.fromiter(map(places.get, items, repeat(-1)), dtype=np.int64, count=len(items))
         missing = np.flatnonzero(rows < 0).tolist()
         if missing:
-            self._add(list(dict.fromkeys(map(keys.__getitem__, missing))))
-            rows[missing] = [places[keys[i]] for i in missing]
-        summed: Floats = self.sums[rows]
-        return summed
+            self._add(list(dict.fromkeys(map(items.__getitem__, missing))))
+            rows[missing] = [places[items[i]] for i in missing]
+        return np.asarray(self.sums[rows])
 
-    def _add(self, keys: Sequence[str | None]) -> None:
-        """Appends the sums of keys, none of which has a row yet.
-
-        Each list of attributes begins with the row of zeros, so that an empty list has a sum, too.
-        """
-        first, last = len(self.places), len(self.places) + len(keys)
+    def _add(self, items: Sequence[Any]) -> None:
+        """Appends the sums of items, none of which has a row yet."""
+        first, last = len(self.places), len(self.places) + len(items)
         if last > len(self.sums):
-            grown = np.zeros((2 * last, self.sums.shape[1]))
+            grown = np.zeros((2 * last, self.L))
             grown[:first] = self.sums[:first]
             self.sums = grown
-        get, nothing = self.index.get, len(self.weights) - 1
-        self.characters += sum(len(key) for key in keys if key is not None)
-        read = (() if key is None else self.attributes(key) for key in keys)
-        lists = [[nothing, *(get(attribute, nothing) for attribute in attributes)] for attributes in read]
-        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-        ids = np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(lengths.sum()))
-        self.sums[first:last] = np.add.reduceat(self.weights[ids], np.cumsum(lengths) - lengths, axis=0)
-        self.places.update(zip(keys, count(first)))
+        self.sums[first:last] = self.compute(items)
+        self.characters += sum(map(len, chain.from_iterable(item or () for item in items)))
+        self.places.update(zip(items, count(first)))

@@ -29,18 +29,18 @@ AROUND = (-1, 1)
 
 
 class Template(NamedTuple):
-    """`keys` returns the keys of each token of an input, given the context columns to read; `attributes`
-    returns the attributes of a key. `slots` are the same keys, by column; None if keys read more of an input
-    than one or two places near the token."""
+    """`keys` returns the keys of each token of an input, given the context columns to read. `slots` are the
+    same keys, by column, and each is an attribute; None if keys read more of an input than one or two places
+    near the token: then `attributes` returns the attributes of a key."""
 
     keys: Callable[[Columns, Sequence[str]], list[list[str]]]
-    attributes: Callable[[str], Sequence[str]]
     slots: Callable[[Sequence[str]], list[Slot]] | None
+    attributes: Callable[[str], Sequence[str]] = lambda key: (key,)
 
 
 def word_slots(columns: Sequence[str] = ()) -> list[Slot]:
-    """The word; and for each context column its value, its neighbours' values, and their pairs."""
-    slots = [Slot(WORD, "w=".__add__)]
+    """A bias and the word; and for each context column its value, its neighbours' values, and their pairs."""
+    slots = [Slot(WORD, lambda word: "bias"), Slot(WORD, "w=".__add__)]
     for name in columns:
         slots.append(Slot(name, f"{name}=".__add__))
         for k in AROUND:
@@ -58,20 +58,15 @@ def word_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     """The keys of each token.
 
     >>> word_keys({"word": ["Mind", ","], "pos": ["NNP", ","]}, ["pos"])[1]
-    ['w=,', 'pos=,', 'pos-1=NNP', 'pos-1,0=NNP ,']
+    ['bias', 'w=,', 'pos=,', 'pos-1=NNP', 'pos-1,0=NNP ,']
     """
     return slot_keys(word_slots(columns), x)
 
 
-def word_attributes(key: str) -> Sequence[str]:
-    """The key itself; for a word, also a bias."""
-    return ("bias", key) if key.startswith("w=") else (key,)
-
-
 TEMPLATES = {
-    "text": Template(text_features, lambda key: (key,), text_slots),
-    "words": Template(word_keys, word_attributes, word_slots),
-    "reference": Template(reference_keys, reference_attributes, None),
+    "text": Template(text_features, text_slots),
+    "words": Template(word_keys, word_slots),
+    "reference": Template(reference_keys, None, reference_attributes),
 }
 
 
