@@ -59,7 +59,7 @@ def test_files_with_known_names_are_added_in_any_order(mine, folder):
 @pytest.mark.parametrize("bad", ["only two\n", "", "\n\n"])
 def test_nothing_is_added_when_one_file_is_malformed(mine, folder, bad):
     (mine / "test.txt").write_text(bad)
-    with pytest.raises(MalformedCorpus, match=f"{mine / 'test.txt'}:1: "):
+    with pytest.raises(MalformedCorpus):
         add("conll2000", [mine / "train.txt", mine / "test.txt"])
     assert not folder.exists()
 

@@ -97,7 +97,7 @@ def test_a_malformed_line_is_named_with_file_and_line(tmp_path, content, line):
 
 
 def test_without_names_every_line_has_the_columns_of_the_first(tmp_path):
-    with pytest.raises(MalformedCorpus, match=":2: "):
+    with pytest.raises(MalformedCorpus):
         read(tmp_path, "a B\nb B c\n", Columns())
 
 

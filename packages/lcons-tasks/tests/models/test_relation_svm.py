@@ -113,9 +113,9 @@ def test_the_labels_of_a_graph_are_the_best_or_bounded(monkeypatch, limit):
 
 
 def test_training_needs_passages_and_a_c():
-    with pytest.raises(InvalidInput, match="at least one passage"):
+    with pytest.raises(InvalidInput):
         encode_passages([])
-    with pytest.raises(InvalidInput, match="needs a `C`"):
+    with pytest.raises(InvalidInput):
         train_relations(PASSAGES[:2], FREE, SvmSettings(C=None))
 
 
