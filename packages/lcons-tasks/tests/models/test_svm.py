@@ -22,7 +22,6 @@ ROUNDING = 1e-9
 WORDS = ["the", "a", "dog", "Saw", "saw", "runs", "1,000", "1998", "Étoile", ".", "("]
 LABELS = ["D", "N", "V"]
 EACH_TEMPLATE = pytest.mark.parametrize("template", TEMPLATES)
-EACH_AVERAGE = pytest.mark.parametrize("averaged", [True, False])
 
 
 def corpus(count, seed, noise):
@@ -220,12 +219,12 @@ def test_scores_of_a_labelling_are_the_weights_times_its_features(template, colu
 # The algorithm.
 
 
-@given(problems(), st.sampled_from([0.05, 1.0, 20.0]), st.booleans(), st.integers(0, 3))
+@given(problems(), st.sampled_from([0.05, 1.0, 20.0]), st.integers(0, 3))
 @settings(max_examples=40)
-def test_the_gap_is_the_objective_minus_the_dual(drawn, C, averaged, seed):
+def test_the_gap_is_the_objective_minus_the_dual(drawn, C, seed):
     passes = EVERY + 3
     watched = Watched(drawn.problem)
-    trained = train_svm(watched, SvmSettings(C=C, tolerance=0, passes=passes, averaged=averaged, seed=seed))
+    trained = train_svm(watched, SvmSettings(C=C, tolerance=0, passes=passes, seed=seed))
     passes = trained.history[-1].passes
     dual = Dual(drawn.n, drawn.problem.dimension, C)
     checks = {check.passes * drawn.n: check for check in trained.history}
@@ -238,7 +237,7 @@ def test_the_gap_is_the_objective_minus_the_dual(drawn, C, averaged, seed):
         sums = tuple(s + t * p for s, p in zip(sums, point, strict=True))
         total += t
         if t in checks:
-            w, loss = (s / total for s in sums) if averaged else point
+            w, loss = (s / total for s in sums)
             P = drawn.objective(w, C)
             assert checks[t].objective == pytest.approx(P, abs=1e-7)
             assert checks[t].gap == pytest.approx(P - dual.value(w, loss), abs=1e-7)
@@ -247,20 +246,19 @@ def test_the_gap_is_the_objective_minus_the_dual(drawn, C, averaged, seed):
     assert (np.diff(values) >= -ROUNDING).all()
 
 
-@given(problems(), st.booleans())
+@given(problems())
 @settings(max_examples=40)
-def test_without_regularisation_the_gap_is_the_mean_hinge(drawn, averaged):
-    trained = train_svm(drawn.problem, SvmSettings(C=None, tolerance=0, passes=4, averaged=averaged))
+def test_without_regularisation_the_gap_is_the_mean_hinge(drawn):
+    trained = train_svm(drawn.problem, SvmSettings(C=None, tolerance=0, passes=4))
     last = trained.history[-1]
     assert last.gap == last.objective == pytest.approx(drawn.hinge(trained.weights), abs=ROUNDING)
 
 
-@given(problems(), st.data())
-def test_a_step_without_regularisation_just_mends_its_example(drawn, data):
-    start = data.draw(weights(drawn.problem.dimension))
+@given(problems())
+def test_a_step_without_regularisation_just_mends_its_example(drawn):
     watched = Watched(drawn.problem)
-    train_svm(watched, SvmSettings(C=None, passes=1, averaged=False), start)
-    steps = watched.steps(1)
+    train_svm(watched, SvmSettings(C=None, tolerance=0, passes=3))
+    steps = watched.steps(3)
     for (_, w, difference, loss), (_, after, _, _) in pairwise(steps):
         changed = after - w
         if loss - w @ difference > ROUNDING and difference.any():
@@ -273,13 +271,12 @@ def test_a_step_without_regularisation_just_mends_its_example(drawn, data):
             assert np.abs(changed).max() <= ROUNDING
 
 
-@EACH_AVERAGE
 @pytest.mark.parametrize("C", [0.02, 0.5, 5.0])
-def test_weights_converge_to_the_optimum_of_an_independent_solver(C, averaged):
+def test_weights_converge_to_the_optimum_of_an_independent_solver(C):
     rows = [[[0], [1]], [[1], [0], [2]], [[2, 1], [0]], [[0], [0]]]
     drawn = Enumerated(rows, [[0, 1], [1, 1, 0], [0, 1], [1, 0]], 3, 2)
     best = drawn.optimum(C)
-    trained = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=1500, averaged=averaged))
+    trained = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=1500))
     least = drawn.objective(best, C)
     assert -1e-7 <= trained.history[-1].objective - least <= trained.gap + 1e-7
     assert trained.gap <= 0.005
@@ -324,16 +321,9 @@ def learned():
     return {name: train_chain_svm(NOISY, SvmSettings(passes=5), template=name)[0] for name in TEMPLATES}
 
 
-@pytest.fixture(scope="module")
-def separated():
-    """Trained without regularisation until nothing is left to mend."""
-    return train_chain_svm(CLEAN, SvmSettings(C=None, tolerance=0, passes=2000, averaged=False))
-
-
-def test_without_regularisation_separable_sentences_are_separated_exactly(separated):
-    model, trained = separated
-    assert trained.gap == 0
-    assert trained.history[-1].passes < 2000
+def test_without_regularisation_separable_sentences_are_separated():
+    model, trained = train_chain_svm(CLEAN, SvmSettings(C=None, tolerance=0, passes=500))
+    assert trained.gap < 0.001
     assert accuracy(model, CLEAN) == accuracy(model, TEST) == 1.0
 
 
@@ -355,28 +345,12 @@ def test_training_stops_once_the_gap_is_within_the_tolerance():
 
 
 @pytest.mark.parametrize("C", [None, 1.0])
-@EACH_AVERAGE
-def test_the_same_training_gives_the_same_bits(C, averaged):
-    chosen = SvmSettings(C=C, passes=5, averaged=averaged)
+def test_the_same_training_gives_the_same_bits(C):
+    chosen = SvmSettings(C=C, passes=5)
     (first, a), (second, b) = train_chain_svm(NOISY, chosen), train_chain_svm(NOISY, chosen)
     assert first.attributes == second.attributes
     assert equal_bits(first, second)
     assert a.history == b.history
-
-
-# Warm starts.
-
-
-@pytest.mark.parametrize("C", [0.1, 1.0])
-def test_a_warm_start_ends_at_the_same_optimum(C):
-    chosen = SvmSettings(C=C, tolerance=0.02, passes=3000)
-    _, cold = train_chain_svm(NOISY[:12], chosen)
-    _, warm = train_chain_svm(NOISY[:12], chosen, start=train_chain_svm(CLEAN, SvmSettings(C=C, passes=5))[0])
-    assert cold.gap <= 0.02
-    assert warm.gap <= 0.02
-    assert abs(cold.history[-1].objective - warm.history[-1].objective) <= 0.02
-    away = np.linalg.norm(cold.weights - warm.weights)
-    assert away <= 2 * np.sqrt(2 * 0.02 * C * 12)
 
 
 # What is refused.
@@ -418,14 +392,3 @@ def test_a_saved_model_gives_identical_scores(template, learned, tmp_path):
     assert (loaded.labels, loaded.template, loaded.attributes) == (model.labels, template, model.attributes)  # type: ignore[attr-defined]
     assert equal_bits(model, loaded)
     assert model.scores(xs).emission.tobytes() == loaded.scores(xs).emission.tobytes()
-
-
-@EACH_TEMPLATE
-def test_scores_are_the_summed_weights_of_the_attributes(learned, template):
-    model = learned[template]
-    known = dict(zip(model.attributes, model.weights, strict=True))
-    nothing = np.zeros(len(model.labels))
-    for own in [*TEST, Sentence(("zebra", "the"), ("N", "N"))]:
-        rows = attribute_rows(own.x, template)
-        naive = [sum((known.get(a, nothing) for a in row), nothing) for row in rows]
-        np.testing.assert_allclose(model.scores([own.x]).emission, naive, atol=1e-12)

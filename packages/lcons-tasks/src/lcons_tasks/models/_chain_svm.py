@@ -10,7 +10,7 @@ Paper: Sec. 5, the base model of the citation task.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from lcons_core import InvalidInput
 from lcons_decode.kernels._arrays import Chain, Floats, Ints
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
-from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm, train_svm
+from lcons_tasks.models._structured_svm import SvmSettings, TrainedSvm, train_svm
 from lcons_tasks.models.phi._templates import attribute_rows
 
 
@@ -64,18 +64,9 @@ class ChainProblem:
     """
 
     def __init__(self, rows: Sequence[Sequence[Sequence[int]]], gold: Sequence[Ints], A: int, L: int) -> None:
-        self.A, self.L = A, L
+        self.A, self.L, self.dimension = A, L, (A + L + 2) * L
         self.examples = [self._example(r, y) for r, y in zip(rows, gold, strict=True) if len(y)]
-
-    @property
-    def size(self) -> int:
-        """The number of sequences that have tokens."""
-        return len(self.examples)
-
-    @property
-    def dimension(self) -> int:
-        """The number of weights."""
-        return (self.A + self.L + 2) * self.L
+        self.size = len(self.examples)
 
     def support(self, i: int) -> Ints:
         """The weights of the attributes of sequence i, and all of transition, start and stop."""
@@ -134,13 +125,8 @@ def train_chain_svm(
     *,
     template: str = "words",
     columns: Sequence[str] = (),
-    start: LinearChain | None = None,
-    progress: Callable[[Checked], None] | None = None,
 ) -> tuple[LinearChain, TrainedSvm]:
-    """The chain that the sentences train, and the course of the training.
-
-    start: a model to start from, such as one of fewer sentences; weights that it does not have start at 0.
-    """
+    """The chain that the sentences train, and the course of the training."""
     if not any(map(len, train)):
         raise InvalidInput(
             f"training needs words: got none in {len(train)} sentences; pass a sentence with words."
@@ -154,24 +140,7 @@ def train_chain_svm(
     ]
     gold = [np.array([label_ids[label] for label in s.labels], dtype=np.int64) for s in train]
     problem = ChainProblem(rows, gold, len(number), len(labels))
-    warm = None if start is None else _warm(problem, start, tuple(number), labels)
-    trained = train_svm(problem, settings, warm, progress)
+    trained = train_svm(problem, settings)
     # Copies: a view would keep the array of all weights in memory.
     parts = (part.copy() for part in problem.split(trained.weights))
     return LinearChain(labels, tuple(columns), template, tuple(number), *parts), trained
-
-
-def _warm(
-    problem: ChainProblem, model: LinearChain, attributes: Sequence[str], labels: Sequence[str]
-) -> Floats:
-    """The weights of a model, in the order of a problem with other attributes and labels."""
-    weights = np.zeros(problem.dimension)
-    parts = problem.split(weights)
-    to = [i for i, label in enumerate(labels) if label in model.labels]
-    of = [model.labels.index(labels[i]) for i in to]
-    known = {attribute: i for i, attribute in enumerate(model.attributes)}
-    rows = [i for i, attribute in enumerate(attributes) if attribute in known]
-    parts.W[np.ix_(rows, to)] = model.weights[np.ix_([known[attributes[i]] for i in rows], of)]
-    parts.transition[np.ix_(to, to)] = model.transition[np.ix_(of, of)]
-    parts.start[to], parts.stop[to] = model.start[of], model.stop[of]
-    return weights

@@ -15,18 +15,19 @@ the paper: weights of combinations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_decode import RelationRules
+from lcons_decode._relations import relation_ids
 from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled
 from lcons_tasks.models._clusters import Clusters
-from lcons_tasks.models._relation_model import Attributes, RelationModel, Rows
-from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm, train_from
+from lcons_tasks.models._relation_model import Attributes, Encoded, RelationModel
+from lcons_tasks.models._structured_svm import SvmSettings, TrainedSvm, train_svm
 
 MISS = 1.5
 PASSES = 20
@@ -34,13 +35,29 @@ E, R = len(ENTITIES), len(RELATIONS)
 
 
 @dataclass(frozen=True, eq=False)
-class Encoding:
-    """Training passages as arrays, which several trainings share: the attributes, and for each passage its
-    gold labels and the numbers of its attributes, one after another (`_relation_kernel.Flat`)."""
+class Example:
+    """A passage with its gold labels.
 
-    size: int
+    candidates, pairs: the attributes of both as places among the distinct ones of the passage.
+    entities, relations: gold labels of candidates and of ordered pairs.
+    support: the weights of W and V that the passage reads, and `width`, how many of them are of W.
+    """
+
+    encoded: Encoded
+    candidates: Ints
+    pairs: Ints
+    entities: Ints
+    relations: Ints
+    support: Ints
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """Training passages as arrays, which several trainings share, and the attributes."""
+
     attributes: Attributes
-    arrays: tuple[Ints, ...]
+    examples: tuple[Example, ...]
 
 
 def encode_passages(passages: Sequence[Labelled], clusters: Clusters | None = None) -> Encoding:
@@ -48,20 +65,24 @@ def encode_passages(passages: Sequence[Labelled], clusters: Clusters | None = No
     if not passages:
         raise InvalidInput("training needs at least one passage: got none; pass some.")
     attributes = Attributes.of((one.passage for one in passages), clusters)
-    encoded = [attributes.encode(one.passage) for one in passages]
-    sizes = np.array([one.n for one in encoded], dtype=np.int64)
-    entities = [ENTITIES.index(label) for one in passages for label in one.entities]
-    relations = [RELATIONS.index(one.relation(i, j)) for one in passages for i, j in one.passage.pairs]
-    arrays = (
-        sizes,
-        _starts(sizes),
-        _starts(sizes * (sizes - 1)),
-        np.array(entities, dtype=np.int64),
-        np.array(relations, dtype=np.int64),
-        *_joined([one.candidates for one in encoded]),
-        *_joined([one.pairs for one in encoded]),
+    return Encoding(attributes, tuple(_example(one, attributes) for one in passages))
+
+
+def _example(labelled: Labelled, attributes: Attributes) -> Example:
+    encoded, pairs = attributes.encode(labelled.passage), labelled.passage.pairs
+    singles, single_places = np.unique(encoded.candidates.ids, return_inverse=True)
+    doubles, double_places = np.unique(encoded.pairs.ids, return_inverse=True)
+    of_W = (singles[:, None] * E + np.arange(E)).ravel()
+    of_V = (doubles[:, None] * R + np.arange(R)).ravel() + len(attributes.candidates) * E
+    return Example(
+        encoded,
+        single_places,
+        double_places,
+        np.array([ENTITIES.index(label) for label in labelled.entities], dtype=np.int64),
+        np.array([RELATIONS.index(labelled.relation(i, j)) for i, j in pairs], dtype=np.int64),
+        np.concatenate([of_W, of_V]),
+        len(of_W),
     )
-    return Encoding(len(passages), attributes, arrays)
 
 
 def train_relations(
@@ -69,7 +90,6 @@ def train_relations(
     rules: RelationRules,
     settings: SvmSettings,
     miss: float = MISS,
-    progress: Callable[[Checked], None] | None = None,
     parts: Floats | None = None,
 ) -> tuple[RelationModel, TrainedSvm]:
     """The model that the passages train under constraints, and the course of the training.
@@ -78,106 +98,64 @@ def train_relations(
         of P combinations, which then have a weight each.
     """
     encoding = passages if isinstance(passages, Encoding) else encode_passages(passages)
-    if settings.C is None:
-        raise InvalidInput("training entities and relations needs a `C`: got None.")
-    counts = np.zeros((E * E * R * R, 0)) if parts is None else parts.reshape(E * E * R * R, -1)
-    state = _Training(encoding, rules, settings.C, miss, counts)
-    trained = train_from(state, encoding.size, settings, progress)
-    W, V, weights = state.split(trained.weights)
-    table = None if parts is None else np.asarray((counts @ weights).reshape(E, E, R, R))
+    problem = RelationProblem(encoding, rules, miss, parts)
+    trained = train_svm(problem, settings)
+    W, V, weights = problem.split(trained.weights)
+    table = None if parts is None else parts @ weights
     return RelationModel(encoding.attributes, W.copy(), V.copy(), table), trained
 
 
-class _Training:
-    """The state of the training (`_structured_svm.State`); the flat weights are W, V and those of parts."""
+class RelationProblem:
+    """Passages as a `Problem` of `_structured_svm`; the flat weights are W, V and those of parts."""
 
     def __init__(
-        self, encoding: Encoding, rules: RelationRules, C: float, miss: float, counts: Floats
+        self, encoding: Encoding, rules: RelationRules, miss: float, parts: Floats | None = None
     ) -> None:
-        # Imports numba, which takes seconds.
-        from lcons_tasks.models import _relation_kernel as kernel
+        self.examples, self.rules, self.parts = encoding.examples, rules, parts
+        self.A, self.B = len(encoding.attributes.candidates), len(encoding.attributes.pairs)
+        self.size, self.P = len(self.examples), 0 if parts is None else parts.shape[-1]
+        self.dimension = self.A * E + self.B * R + self.P
+        own = np.arange(self.A * E + self.B * R, self.dimension)
+        self.supports = [np.concatenate([one.support, own]) for one in self.examples]
+        self.losses = [_losses(one, miss) for one in self.examples]
+        self.gold = [self._features(one, one.entities, one.relations) for one in self.examples]
 
-        attributes = encoding.attributes
-        self.kernel, self.counts, self.miss = kernel, counts, miss
-        self.penalty = 1 / (C * encoding.size)
-        self.data, self.lists = kernel.Flat(*encoding.arrays), kernel.Lists(*_lists(rules))
-        self.shapes = ((len(attributes.candidates), E), (len(attributes.pairs), R), (counts.shape[1],))
-        self.now, self.late = (kernel.Weights(*map(np.zeros, self.shapes)) for _ in range(2))
-        self.shares = kernel.Shares(
-            np.zeros((len(self.data.candidate_known), E)),
-            np.zeros((len(self.data.pair_known), R)),
-            np.zeros((encoding.size, counts.shape[1])),
-            np.zeros(encoding.size),
-        )
-        self.sums = np.zeros(2)
+    def support(self, i: int) -> Ints:
+        """The weights of the attributes of passage i, and all of parts."""
+        return self.supports[i]
 
-    def run(self, order: Sequence[int]) -> None:
-        """Takes a step for each of these passages."""
-        self.kernel.take_steps(
-            np.asarray(order, dtype=np.int64),
-            self.data,
-            self.lists,
-            self.counts,
-            self.miss,
-            self.penalty,
-            self.now,
-            self.late,
-            self.shares,
-            self.sums,
-        )
+    def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
+        """phi of the gold labelling minus phi of the worst one, and the loss of the worst one."""
+        one, (single, double) = self.examples[i], self.losses[i]
+        W, V, weights = self.split(w)
+        rules = self.rules if self.parts is None else replace(self.rules, penalty=-(self.parts @ weights))
+        pairs = one.encoded.spread(one.encoded.pairs.sums(V) + double)
+        found = relation_ids(one.encoded.candidates.sums(W) + single, pairs, rules)
+        relations = found.relations[one.encoded.places]
+        loss = single[np.arange(len(single)), found.entities].sum()
+        loss += double[np.arange(len(double)), relations].sum()
+        return self.gold[i] - self._features(one, found.entities, relations), float(loss)
 
-    def weights(self, averaged: bool) -> Floats:
-        """The present weights, or their average."""
-        total = self.sums[0] * (self.sums[0] + 1) / 2
-        found = (
-            now - late / total if averaged and total else now
-            for now, late in zip(self.now, self.late, strict=True)
-        )
-        return np.concatenate([part.ravel() for part in found])
-
-    def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
-        """The objective at `weights`, and its distance from the dual."""
-        loss, total = float(self.shares.losses.sum()), self.sums[0] * (self.sums[0] + 1) / 2
-        if averaged and total:
-            loss -= float(self.sums[1]) / total
-        # Not `weights @ weights`, whose rounding depends on the number of BLAS's threads.
-        half = self.penalty / 2 * float(np.square(weights).sum())
-        at = self.kernel.Weights(*self.split(weights))
-        hinge = float(self.kernel.mean_hinge(self.data, self.lists, self.counts, self.miss, at))
-        return half + hinge, half + hinge - (loss - half)
-
-    def split(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    def split(self, w: Floats) -> tuple[Floats, Floats, Floats]:
         """The flat weights as W, V and the weights of parts; views, not copies."""
-        a, b = (int(np.prod(shape)) for shape in self.shapes[:2])
-        W, V, parts = weights[:a], weights[a : a + b], weights[a + b :]
-        return W.reshape(self.shapes[0]), V.reshape(self.shapes[1]), parts
+        a, b = self.A * E, self.A * E + self.B * R
+        return w[:a].reshape(-1, E), w[a:b].reshape(-1, R), w[b:]
+
+    def _features(self, one: Example, entities: Ints, relations: Ints) -> Floats:
+        """phi of a labelling, over the support."""
+        of_W = one.candidates * E + entities[one.encoded.candidates.row]
+        of_V = one.width + one.pairs * R + relations[one.encoded.pairs.row]
+        counts = np.bincount(np.concatenate([of_W, of_V]), minlength=len(one.support)).astype(np.float64)
+        if self.parts is None:
+            return counts
+        i, j = np.triu_indices(one.encoded.n, 1)
+        both = one.encoded.spread(relations[:, None])[..., 0].astype(np.int64)
+        shown = self.parts[entities[i], entities[j], both[i, j], both[j, i]].sum(0)
+        return np.concatenate([counts, shown])
 
 
-def _joined(rows: Sequence[Rows]) -> tuple[Ints, Ints, Ints, Ints]:
-    """(starts of the rows of all passages, place of each attribute among the distinct ones of its passage,
-    the distinct attributes of all passages, where those of each passage begin)."""
-    known, places = [], []
-    for one in rows:
-        distinct, place = np.unique(one.ids, return_inverse=True)
-        known.append(distinct)
-        places.append(place)
-    lengths = np.concatenate([np.bincount(one.row, minlength=one.count) for one in rows])
-    return (
-        _starts(lengths),
-        np.concatenate(places).astype(np.int64),
-        np.concatenate(known),
-        _starts(np.array([len(one) for one in known])),
-    )
-
-
-def _starts(sizes: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def _lists(rules: RelationRules) -> tuple[Ints, ...]:
-    """The allowed relations by labels (a, b), and all relations, each with the number of its combination."""
-    found: list[Ints] = []
-    for starts, forward, backward, broken in (rules.allowed_lists, rules.all_lists):
-        pair = np.repeat(np.arange(E * E), np.diff(starts))
-        found += [starts, forward, backward, (pair * R + forward) * R + backward, broken]
-    return (*found[:4], *found[5:])
+def _losses(one: Example, miss: float) -> tuple[Floats, Floats]:
+    """The loss of each label of each candidate, and of each relation of each ordered pair."""
+    single = (np.arange(E) != one.entities[:, None]).astype(np.float64)
+    weights = np.where(one.relations > 0, miss, 1.0)[:, None]
+    return single, weights * (np.arange(R) != one.relations[:, None])

@@ -20,32 +20,31 @@ Paper: Sec. 5 (Tsochantaridis et al. 2004). The algorithm: Lacoste-Julien et al.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_decode.kernels._arrays import Floats, Ints
 
-if TYPE_CHECKING:
-    from lcons_tasks.models._chain_svm import ChainProblem
+# Computing the gap costs one pass over the examples, so it is computed only once per this many passes.
+EVERY = 10
 
 
-class State(Protocol):
-    """The weights and shares that training changes step by step."""
+class Problem(Protocol):
+    """Examples with their labellings, and `dimension` weights."""
 
-    def run(self, order: Sequence[int]) -> None:
-        """Takes a step for each of these examples."""
+    size: int
+    dimension: int
+
+    def support(self, i: int) -> Ints:
+        """The weights that example i reads."""
         ...
 
-    def weights(self, averaged: bool) -> Floats:
-        """The present w, or the average of all w."""
-        ...
-
-    def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
-        """The objective at `weights`, and a bound on its distance from the optimum."""
+    def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
+        """phi of the gold labelling minus phi of the worst one, over the support of example i, and the loss
+        of the worst one."""
         ...
 
 
@@ -55,13 +54,11 @@ class SvmSettings:
 
     C: weighs the examples against the size of w; None: no regularisation.
     tolerance, passes: training stops when the gap is below `tolerance`, or after `passes`.
-    averaged: return the weighted average of all w instead of the last.
     """
 
     C: float | None = 1.0
     tolerance: float = 0.01
     passes: int = 100
-    averaged: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -96,44 +93,21 @@ class TrainedSvm:
         return self.history[-1].gap
 
 
-# Computing the gap costs one pass over the examples, so it is computed only once per this many passes.
-EVERY = 10
-
-
-def train_svm(
-    problem: ChainProblem,
-    settings: SvmSettings | None = None,
-    start: Floats | None = None,
-    progress: Callable[[Checked], None] | None = None,
-) -> TrainedSvm:
-    """Weights that separate the examples' labellings from all others, by a margin as large as the loss.
-
-    start: weights to start from, such as those of a smaller sample. Without regularisation they stay in w;
-        with it they only choose the first labellings.
-    progress: called each time the gap is computed.
-    """
+def train_svm(problem: Problem, settings: SvmSettings | None = None) -> TrainedSvm:
+    """Weights that separate the examples' labellings from all others, by a margin as large as the loss: the
+    average of w over the steps."""
     settings = settings or SvmSettings()
     if not problem.size:
         raise InvalidInput("training needs at least one example: got none; pass some.")
     state = _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
-    if start is not None:
-        state.warm(start)
-    return train_from(state, problem.size, settings, progress)
-
-
-def train_from(
-    state: State, size: int, settings: SvmSettings, progress: Callable[[Checked], None] | None = None
-) -> TrainedSvm:
-    """Trains from a state on, over `size` examples."""
     rng = np.random.default_rng(settings.seed)
     history: list[Checked] = []
     for done in range(1, settings.passes + 1):
-        state.run(rng.permutation(size).tolist())
+        for i in rng.permutation(problem.size).tolist():
+            state.step(i)
         if done % EVERY == 0 or done == settings.passes:
-            weights = state.weights(settings.averaged)
-            history.append(Checked(done, *state.certify(weights, settings.averaged)))
-            if progress is not None:
-                progress(history[-1])
+            weights = state.average
+            history.append(Checked(done, *state.certify(weights)))
             if history[-1].gap <= settings.tolerance:
                 break
     return TrainedSvm(weights.copy(), tuple(history))
@@ -146,7 +120,7 @@ class _Weights:
     + 1) / 2: the average costs no more than the changes.
     """
 
-    def __init__(self, problem: ChainProblem) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.w = np.zeros(problem.dimension)
         self.late = np.zeros(problem.dimension)
@@ -158,19 +132,18 @@ class _Weights:
         self.late[where] += by * (self.steps * (self.steps + 1) / 2)
         self.steps += 1
 
-    def run(self, order: Sequence[int]) -> None:
-        """Takes a step for each of these examples."""
-        for i in order:
-            self.step(i)
-
     def step(self, i: int) -> None:
         """Changes w by example i."""
         raise NotImplementedError
 
-    def weights(self, averaged: bool) -> Floats:
-        """The present w, or its average so far."""
-        total = self.steps * (self.steps + 1) / 2
-        return self.w - self.late / total if averaged and total else self.w
+    def certify(self, weights: Floats) -> tuple[float, float]:
+        """The objective at `weights`, and a bound on its distance from the optimum."""
+        raise NotImplementedError
+
+    @property
+    def average(self) -> Floats:
+        """The average of w so far."""
+        return self.w - self.late / max(self.steps * (self.steps + 1) / 2, 1.0)
 
     def hinges(self, weights: Floats) -> float:
         """The mean of H_i at some weights."""
@@ -184,23 +157,16 @@ class _Weights:
 class _FrankWolfe(_Weights):
     """Each example's share of w over its own support, its share of the loss, and their averages."""
 
-    def __init__(self, problem: ChainProblem, C: float) -> None:
+    def __init__(self, problem: Problem, C: float) -> None:
         super().__init__(problem)
         self.penalty = 1 / (C * problem.size)
         self.shares = [np.zeros(len(problem.support(i))) for i in range(problem.size)]
         self.losses = np.zeros(problem.size)
         self.late_loss = 0.0
 
-    def warm(self, start: Floats) -> None:
-        """Moves each share towards the labelling that is worst for `start`, as far as helps the dual."""
-        for i in range(self.problem.size):
-            self.step(i, start)
-        self.steps, self.late[:], self.late_loss = 0, 0.0, 0.0
-
-    def step(self, i: int, at: Floats | None = None) -> None:
-        """Moves the share of example i towards its worst labelling, as far as is best for the dual. The
-        labelling is the worst under the weights `at`, which default to the present w."""
-        difference, lost = self.problem.worst(i, self.w if at is None else at)
+    def step(self, i: int) -> None:
+        """Moves the share of example i towards its worst labelling, as far as is best for the dual."""
+        difference, lost = self.problem.worst(i, self.w)
         target, loss = difference / (self.penalty * self.problem.size), lost / self.problem.size
         away = self.shares[i] - target
         size = self.penalty * float(away @ away)
@@ -214,12 +180,9 @@ class _FrankWolfe(_Weights):
         self.late_loss += lost * (self.steps * (self.steps + 1) / 2)
         self.change(self.problem.support(i), change)
 
-    def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
+    def certify(self, weights: Floats) -> tuple[float, float]:
         """The objective at `weights`, and its distance from the dual."""
-        loss = float(self.losses.sum())
-        total = self.steps * (self.steps + 1) / 2
-        if averaged and total:
-            loss -= self.late_loss / total
+        loss = float(self.losses.sum()) - self.late_loss / (self.steps * (self.steps + 1) / 2)
         # Not `weights @ weights`, whose rounding depends on the number of BLAS's threads.
         half = self.penalty / 2 * float(np.square(weights).sum())
         objective = half + self.hinges(weights)
@@ -228,10 +191,6 @@ class _FrankWolfe(_Weights):
 
 class _Mending(_Weights):
     """No regularisation: each example that is not separated changes w by just as much as separates it."""
-
-    def warm(self, start: Floats) -> None:
-        """Starts from `start`."""
-        self.w[:] = start
 
     def step(self, i: int) -> None:
         """Changes w so that example i is separated."""
@@ -243,7 +202,7 @@ class _Mending(_Weights):
         else:
             self.steps += 1
 
-    def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
+    def certify(self, weights: Floats) -> tuple[float, float]:
         """The mean of H_i, which also bounds its distance from the optimum."""
         objective = self.hinges(weights)
         return objective, objective

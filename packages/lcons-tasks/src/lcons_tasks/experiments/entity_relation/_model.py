@@ -79,7 +79,7 @@ def trained(
     def make() -> tuple[RelationModel, dict[str, Any]]:
         counts = combination_counts() if penalties else None
         encoding = _encoded(hash_passages(train), kept, _Passages(train))
-        model, done = train_relations(encoding, allowed, settings, miss, None, counts)
+        model, done = train_relations(encoding, allowed, settings, miss, counts)
         last = done.history[-1]
         return model, {"passes": last.passes, "objective": last.objective, "gap": last.gap}
 
