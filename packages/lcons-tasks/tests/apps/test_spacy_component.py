@@ -153,7 +153,7 @@ class OwnTagger:
 
 def test_pos_tags_of_the_doc_are_used_and_lacking_ones_found(pipeline, monkeypatch):
     own = OwnTagger()
-    monkeypatch.setattr("lcons_tasks.data.text._pos.best_pos_tagger", lambda: own)
+    monkeypatch.setattr("lcons_tasks.data.text._pos.find_pos_tagger", lambda: own)
     nlp = pipeline("pos")
     words = TEXT.replace(".", " .").split()
     assert labels(nlp(tagged(nlp.vocab, words))) == LABELS
@@ -163,7 +163,7 @@ def test_pos_tags_of_the_doc_are_used_and_lacking_ones_found(pipeline, monkeypat
 
 
 def test_pos_tags_are_not_looked_for_where_none_are_read(pipeline, monkeypatch):
-    monkeypatch.setattr("lcons_tasks.data.text._pos.best_pos_tagger", lambda: 1 / 0)
+    monkeypatch.setattr("lcons_tasks.data.text._pos.find_pos_tagger", lambda: 1 / 0)
     assert labels(pipeline()(TEXT)) == LABELS
 
 

@@ -85,10 +85,10 @@ def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatc
         def tags_many(self, texts):
             return [["NNP"] * len(words) for words in texts]
 
-    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", lambda _: Tagger())
+    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.find_pos_tagger", Tagger)
     first = load_corpus(str(path), stages)
     assert first.tagger == "a tagger"
-    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", None)
+    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.find_pos_tagger", None)
     assert load_corpus(str(path), stages).references == first.references
     monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.tagger_identity", lambda: "another tagger")
     with pytest.raises(TypeError):  # it is asked again

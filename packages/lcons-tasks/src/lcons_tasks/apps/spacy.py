@@ -135,9 +135,9 @@ class LconsTagger(Component):
         lacking = [i for i, own in enumerate(tags) if not all(own)]
         if lacking:
             if self._pos is None:
-                from lcons_tasks.data.text._pos import best_pos_tagger
+                from lcons_tasks.data.text._pos import find_pos_tagger
 
-                self._pos = best_pos_tagger()
+                self._pos = find_pos_tagger()
             words = ([token.text for token in sentences[i]] for i in lacking)
             # spaCy forgets new words of that pipeline after the block, so that memory does not grow.
             with self._pos.pipeline.memory_zone():

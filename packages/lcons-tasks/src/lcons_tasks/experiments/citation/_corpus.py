@@ -23,7 +23,7 @@ from lcons_tasks.data import MalformedCorpus, Sentence, find, read_anystyle, rea
 from lcons_tasks.data._references import CORA_FIELDS, Reference
 from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
-from lcons_tasks.data.text._pos import best_pos_tagger, tagger_identity
+from lcons_tasks.data.text._pos import find_pos_tagger, tagger_identity
 from lcons_tasks.data.text._tokens import reference_tokens
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _tags(texts: Sequence[tuple[str, ...]], kept: Stages) -> tuple[list[tuple[st
     words = hash_sentences(Sentence(text, text) for text in texts)
 
     def make() -> tuple[list[tuple[str, ...]], str]:
-        tagger = best_pos_tagger(None)
+        tagger = find_pos_tagger()
         return [tuple(tags) for tags in tagger.tags_many(texts)], tagger.name
 
     return kept.keep("pos", {"words": words, "tagger": tagger_identity()}, make)
