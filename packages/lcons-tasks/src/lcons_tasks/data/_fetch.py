@@ -11,38 +11,27 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import shutil
 import tarfile
 import time
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
 
-from lcons_core import InvalidInput, LconsError
+from lcons_core import InvalidInput
 from lcons_core._files import replacing
 from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, cache_folder, entry
-from lcons_tasks.data._lines import FetchFailed, MalformedCorpus, unreadable
+from lcons_tasks.data._lines import FetchFailed, MalformedCorpus
 
 MAX_BYTES = 2**32
 # Seconds without a byte, and bytes a second after as many seconds.
 TIMEOUT, SLOWEST = 30.0, 1000
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CHUNK = 2**16
-_DAMAGE = (
-    EOFError,
-    ValueError,
-    RuntimeError,
-    zlib.error,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    gzip.BadGzipFile,
-)
 
 FileProgress = Callable[[str, int, int | None], None]
 
@@ -92,24 +81,19 @@ def _fetch_file(file: CorpusFile, report: FileProgress, again: bool) -> Kept:
 
 @contextmanager
 def _explained(file: CorpusFile) -> Iterator[None]:
-    """Turns what may go wrong with a download into `FetchFailed`, one sentence."""
-    from requests import RequestException
-    from urllib3.exceptions import HTTPError
-
-    advice = "get the file elsewhere and import it with `lcons data add`."
+    """Turns what may go wrong with a file into `FetchFailed`, one sentence."""
     try:
         yield
-    except (RequestException, HTTPError) as error:
-        reason = "".join(letter if letter.isprintable() else " " for letter in str(error))
-        raise FetchFailed(f"cannot download {file.address}: {reason:.300}; {advice}") from None
-    except _DAMAGE as error:
-        reason = " ".join(str(error).split())
-        raise FetchFailed(f"expected {file.path} from {file.address}, found {reason}; {advice}") from None
-    except OSError as error:
-        if isinstance(error, LconsError):
-            raise
-        folder = str(cache_folder())
-        raise FetchFailed(f"cannot write to {folder!r}: {error.strerror}; make room there.") from None
+    except FetchFailed:
+        raise
+    except Exception as error:  # readers of archives raise errors of many kinds
+        if isinstance(error, OSError) and error.errno:
+            raise FetchFailed(f"cannot write to {str(cache_folder())!r}: {error.strerror}.") from None
+        reason = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())
+        raise FetchFailed(
+            f"cannot get {file.path} from {file.address}: {reason:.300}; get the file elsewhere and import it"
+            " with `lcons data add`."
+        ) from None
 
 
 def _downloaded(file: CorpusFile, folder: str, report: FileProgress) -> Path:
@@ -162,40 +146,33 @@ def _check_redirect(response: Any, *_: object, **__: object) -> None:
         _check_address(urljoin(response.url, response.headers["location"]))
 
 
-def _unpack(download: Path, file: CorpusFile, target: BinaryIO) -> None:
-    with UNPACK[file.unpack](download, file.member) as source:
-        while chunk := source.read(_CHUNK):
-            if target.tell() + len(chunk) > MAX_BYTES:
-                raise ValueError(f"more than {MAX_BYTES:,} bytes when it is unpacked")
-            target.write(chunk)
+def _unpack(download: Path, file: CorpusFile, target: IO[bytes]) -> None:
+    with ExitStack() as stack:
+        source: IO[bytes] | None
+        if file.unpack == "tar.gz":
+            tar = stack.enter_context(tarfile.open(download, "r:gz"))
+            source = tar.extractfile(_member(tar.getnames(), file))
+        elif file.unpack == "zip":
+            archive = stack.enter_context(zipfile.ZipFile(download))
+            source = stack.enter_context(archive.open(_member(archive.namelist(), file)))
+        else:
+            opened: Any = gzip.open if file.unpack == "gz" else Path.open
+            source = stack.enter_context(opened(download, "rb"))
+        _copy(source, target)
 
 
-@contextmanager
-def _tar_member(download: Path, member: str) -> Iterator[Any]:
-    with tarfile.open(download, "r:gz") as archive:
-        names = [info.name for info in archive if info.isfile()]
-        yield archive.extractfile(_only(names, member))
+def _member(names: Sequence[str], file: CorpusFile) -> str:
+    members = [name for name in names if f"/{name}".endswith(f"/{file.member}")]
+    if len(members) != 1:
+        raise ValueError(f"{len(members)} members of the name {file.member!r}")
+    return members[0]
 
 
-@contextmanager
-def _zip_member(download: Path, member: str) -> Iterator[Any]:
-    with zipfile.ZipFile(download) as archive, archive.open(_only(archive.namelist(), member)) as stream:
-        yield stream
-
-
-def _only(names: list[str], member: str) -> str:
-    matches = [name for name in names if name == member or name.endswith("/" + member)]
-    if len(matches) != 1:
-        raise ValueError(f"{len(matches)} members of the name {member!r}")
-    return matches[0]
-
-
-UNPACK: Mapping[str, Callable[[Path, str], Any]] = {
-    "as it is": lambda download, _: download.open("rb"),
-    "gz": lambda download, _: gzip.GzipFile(download),
-    "tar.gz": _tar_member,
-    "zip": _zip_member,
-}
+def _copy(source: IO[bytes] | None, target: IO[bytes]) -> None:
+    while source and (chunk := source.read(_CHUNK)):
+        if target.tell() + len(chunk) > MAX_BYTES:
+            raise ValueError(f"more than {MAX_BYTES:,} bytes when it is unpacked")
+        target.write(chunk)
 
 
 def _sha256(path: Path) -> str:
@@ -227,14 +204,10 @@ def add(
 
 
 def _copied(file: CorpusFile, path: Path, target: Path) -> Kept:
-    try:
-        source = path.open("rb")
-    except OSError as error:
-        raise unreadable(path, error) from None
-    with source, _explained(file):
+    with _explained(file), path.open("rb") as source:
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as copy:
-            shutil.copyfileobj(source, copy)
+            _copy(source, copy)
     if file.sha256 is None:
         return Kept(target, "read without errors")
     same = _sha256(target) == file.sha256
