@@ -158,8 +158,8 @@ class LinearChain:
         """(items, L) the sums of the keys that slots have for some values; for None, their keys outside."""
         summed, nothing = np.zeros((len(items), len(self.labels))), len(self.attributes)
         for slot in slots:
-            key = slot.key or (lambda *_: None)
-            keys = (slot.outside if item is None else key(*item) for item in items)
+            key, outside = slot.key or (lambda *_: ""), slot.outside or ""
+            keys = (outside if item is None else key(*item) for item in items)
             rows = np.fromiter(map(self._index.get, keys, repeat(nothing)), np.int64, len(items))
             summed += self._rows[rows]
         return summed

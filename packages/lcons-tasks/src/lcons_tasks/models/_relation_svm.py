@@ -149,7 +149,7 @@ class RelationProblem:
         if self.parts is None:
             return counts
         i, j = np.triu_indices(one.encoded.n, 1)
-        both = one.encoded.spread(relations[:, None])[..., 0].astype(np.int64)
+        both = one.encoded.spread(relations[:, None].astype(np.float64))[..., 0].astype(np.int64)
         shown = self.parts[entities[i], entities[j], both[i, j], both[j, i]].sum(0)
         return np.concatenate([counts, shown])
 
