@@ -1,7 +1,6 @@
 """A parsed reference has all of its line in spans, with the labels that its tagger gives."""
 
 import itertools
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -147,29 +146,13 @@ def test_nothing_of_any_line_is_lost(tagger, lines):
 
 
 @pytest.mark.parametrize("decoder", ["exact", "beam"])
-def test_a_line_beyond_any_length_is_labelled_in_parts(decoder, model, punctuation):
+def test_a_line_of_any_length_is_labelled(decoder, model, punctuation):
     tagger = ConstrainedTagger(model, (Hard(punctuation),), decoder, 2)
     lines = [LINE, (LINE + " ") * 600, "x" * 100_000, LINE, "( " * 20_000]
     references = list(parse(tagger, lines))
     whole(references, lines)
     assert references[0] == references[3] == next(parse(tagger, [LINE]))
     assert len(references[2].spans) == 1
-    # Parts end before white space.
-    assert not [a for _, a, _ in references[1].spans if a and lines[1][a - 1 : a + 1].isalnum()]
-
-
-def test_the_trust_in_a_line_is_that_in_its_worst_part(model):
-    alone = ConstrainedTagger(model, (), "viterbi")
-    trust = itertools.chain([Status.OPTIMAL, Status.RELAXED, Status.HEURISTIC], itertools.repeat("optimal"))
-
-    def tag(xs):
-        return [replace(a, status=Status(next(trust)), stats={"changed": 1}) for a in alone.tag(xs)]
-
-    pretending = SimpleNamespace(model=model, columns=(), tag=tag)
-    line = "word " * (module.LONGEST * 4 // 5 - 100)
-    (reference,) = parse(pretending, [line])
-    assert (reference.status, reference.changed) == (Status.RELAXED, 4)
-    whole([reference], [line])
 
 
 def test_no_more_lines_than_a_chunk_are_read_before_the_first_answer(tagger, monkeypatch):

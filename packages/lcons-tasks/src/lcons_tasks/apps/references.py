@@ -3,8 +3,8 @@
     line -> tokens -> labels -> runs of one label -> spans of the line
 
 A span reaches from the first character of its first token to the last character of its last token, so only
-white space is outside all spans. Lines are labelled one chunk at a time, and a line of more than `LONGEST`
-characters in parts, so that memory does not grow, except with the longest line.
+white space is outside all spans. Lines are labelled one chunk at a time, so that memory does not grow, except
+with the longest line.
 
 `to_tagged` writes the fields of a reference on one line, from which `lcons_tasks.data.read_references` reads
 them back: `<author> ... </author> <title> ... </title>`.
@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from lcons_core import CodedColumn, InvalidInput
@@ -29,17 +30,11 @@ from lcons_tasks.data.text._tokens import TOKEN, encodable
 __all__ = ["ParsedReference", "Span", "chunks", "parse", "to_tagged"]
 
 POS = "pos"
-LONGEST = 2**14
-
-_ORDER = tuple(Status)
 
 Piece = tuple[str | None, str]
 Place = tuple[int, int]
 Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
 """Returns one POS tag per word, for each of several sequences of words."""
-
-# A part ends before white space if it contains any.
-_PART = re.compile(rf".{{1,{LONGEST}}}(?:(?=\s)|\Z)|.{{1,{LONGEST}}}", re.DOTALL)
 
 
 class Span(NamedTuple):
@@ -75,15 +70,6 @@ class ParsedReference:
         return [(field, self.text[start:end]) for field, start, end in self.spans]
 
 
-class _Part(NamedTuple):
-    """A part of a line that begins at `start`, and whether it is the `last` of the line."""
-
-    line: str
-    start: int
-    text: str
-    last: bool
-
-
 def parse(
     tagger: ConstrainedTagger, lines: Iterable[str], tags: Tags | None = None
 ) -> Iterator[ParsedReference]:
@@ -98,44 +84,28 @@ def parse(
             f"the tagger reads column {missing[0]!r}, but references have only words; pass `tags` for POS"
             " tags; a tagger that reads another column cannot be used."
         )
-    spans: list[Span] = []
-    answers: list[Decoding] = []
-    for chunk in chunks((part for line in lines for part in _parts(line)), lambda part: len(part.text)):
+    for chunk in chunks(lines, len):
         # The places of `reference_tokens`; one object per token would take longer than everything else here.
-        places = [[token.span() for token in TOKEN.finditer(part.text)] for part in chunk]
-        words = [[part.text[a:b] for a, b in at] for part, at in zip(chunk, places, strict=True)]
-        for part, at, answer in zip(chunk, places, _label(tagger, words, tags), strict=True):
-            _extend(spans, part.start, at, answer.y)
-            answers.append(answer)
-            if part.last:
-                # The status is the weakest one; `Status` declares them from strongest to weakest.
-                status = max((one.status for one in answers), key=_ORDER.index)
-                changed = sum(one.stats["changed"] for one in answers)
-                yield ParsedReference(part.line, tuple(spans), changed, status)
-                spans, answers = [], []
-
-
-def _parts(line: str) -> Iterator[_Part]:
-    if len(line) <= LONGEST:
-        yield _Part(line, 0, line, True)
-        return
-    for found in _PART.finditer(line):
-        yield _Part(line, found.start(), found.group(), found.end() == len(line))
+        places = [[token.span() for token in TOKEN.finditer(line)] for line in chunk]
+        words = [[line[a:b] for a, b in at] for line, at in zip(chunk, places, strict=True)]
+        for line, at, answer in zip(chunk, places, _label(tagger, words, tags), strict=True):
+            spans = tuple(_spans(at, answer.y or [OUTSIDE] * len(at)))
+            yield ParsedReference(line, spans, answer.stats["changed"], answer.status)
 
 
 def _label(tagger: ConstrainedTagger, words: Sequence[list[str]], tags: Tags | None) -> Iterator[Decoding]:
-    """The answer for the words of each part; the tagger does not read parts without words."""
-    some = [own for own in words if own]
+    """The answer for the words of each line; the tagger does not read lines without words."""
+    some = [line for line in words if line]
     xs = _columns(some, CLUE in tagger.columns)
     if tags is not None and some:
         xs = [{**x, POS: tagged} for x, tagged in zip(xs, tags(some), strict=True)]
-    answers = iter(_answers(tagger, xs))
-    for own in words:
-        yield next(answers) if own else Decoding((), 0.0, Status.OPTIMAL, stats={"changed": 0})
+    answers = iter(tagger.tag(xs))
+    for line in words:
+        yield next(answers) if line else Decoding((), 0.0, Status.OPTIMAL, stats={"changed": 0})
 
 
 def _columns(words: Sequence[list[str]], clues: bool) -> list[Columns]:
-    """The words of each part, and their clues, as slices of one coded column: models, constraints and clues
+    """The words of each line, and their clues, as slices of one coded column: models, constraints and clues
     read each distinct word once."""
     whole = {WORD: CodedColumn.joined(words)}
     if clues:
@@ -144,32 +114,11 @@ def _columns(words: Sequence[list[str]], clues: bool) -> list[Columns]:
     return [{name: column[a:b] for name, column in whole.items()} for a, b in pairwise(bounds)]
 
 
-def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[Decoding]:
-    try:
-        return tagger.tag(xs)
-    except InvalidInput:
-        if not tagger.constraints:
-            raise
-        if len(xs) > 1:
-            return [answer for x in xs for answer in _answers(tagger, [x])]
-        # Count features raise an error for a label that occurs more often than their largest count. Then the
-        # answer is that of the model alone.
-        return [replace(answer, status=Status.RELAXED) for answer in tagger.alone.tag(xs)]
-
-
-def _extend(spans: list[Span], start: int, places: Sequence[Place], labels: Sequence[str]) -> None:
-    """Adds the spans of a part that begins at `start`; the first one may continue the last of `spans`. Tokens
-    without a label, because there is no answer, have no field."""
-    if not places:
-        return
-    labels = labels or [OUTSIDE] * len(places)
-    changes = [t for t, (one, other) in enumerate(pairwise(labels), start=1) if one != other]
-    for first, after in pairwise([0, *changes, len(labels)]):
-        field = None if labels[first] == OUTSIDE else labels[first]
-        begin, end = start + places[first][0], start + places[after - 1][1]
-        if not first and spans and spans[-1].field == field:
-            begin = spans.pop().start
-        spans.append(Span(field, begin, end))
+def _spans(places: Sequence[Place], labels: Sequence[str]) -> Iterator[Span]:
+    """The runs of one label as spans; tokens without an answer have no field."""
+    for label, run in groupby(zip(labels, places, strict=True), key=itemgetter(0)):
+        (_, (start, end)), *rest = run
+        yield Span(None if label == OUTSIDE else label, start, rest[-1][1][1] if rest else end)
 
 
 _TAG = re.compile(r"<(?=/?[A-Za-z][A-Za-z0-9_-]*>)")
