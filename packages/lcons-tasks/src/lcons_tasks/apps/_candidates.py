@@ -21,7 +21,6 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NoReturn
 
 from lcons_core import InvalidInput, LconsError
-from lcons_tasks.apps._extractor import MOST_READ, cut
 from lcons_tasks.data._passage import Passage
 from lcons_tasks.data.text import Token, tokenise
 from lcons_tasks.data.text._tokens import encodable
@@ -169,20 +168,16 @@ def load_recogniser(name: str) -> Language:
 
 def entity_spans(nlp: Language, texts: Sequence[CandidateText]) -> list[tuple[Span, ...]]:
     """The entities of each text as spans of its tokens, in order."""
-    pieces = [(i, *part) for i, text in enumerate(texts) for part in cut(text.words, most_words=MOST_READ)]
-    found: list[list[Span]] = [[] for _ in texts]
     try:
         # spaCy forgets new words after the block, so that memory does not grow.
         with nlp.memory_zone():
-            docs = nlp.pipe((_doc(nlp, texts[i], a, b) for i, a, b in pieces), batch_size=_BATCH)
-            for (i, first, _), doc in zip(pieces, docs, strict=True):
-                found[i] += [(first + entity.start, first + entity.end) for entity in doc.ents]
+            docs = nlp.pipe((_doc(nlp, text) for text in texts), batch_size=_BATCH)
+            return [tuple((entity.start, entity.end) for entity in doc.ents) for doc in docs]
     except Exception as error:  # a component may raise anything
         raise LconsError(
             f"the spaCy pipeline {nlp.meta.get('name', '')!r} failed to find entities: {_reason(error)}; use"
             " another."
         ) from error
-    return [tuple(spans) for spans in found]
 
 
 def _finds_entities(nlp: Language, pipe: str) -> bool:
@@ -191,12 +186,11 @@ def _finds_entities(nlp: Language, pipe: str) -> bool:
     )
 
 
-def _doc(nlp: Language, text: CandidateText, first: int, after: int) -> Doc:
+def _doc(nlp: Language, text: CandidateText) -> Doc:
     from spacy.tokens import Doc
 
-    tokens = text.tokens[first:after]
-    spaces = [text.text[token.end : token.end + 1].isspace() for token in tokens]
-    return Doc(nlp.vocab, words=[encodable(token.text) for token in tokens], spaces=spaces)
+    spaces = [text.text[token.end : token.end + 1].isspace() for token in text.tokens]
+    return Doc(nlp.vocab, words=[encodable(token.text) for token in text.tokens], spaces=spaces)
 
 
 def _reason(error: Exception) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lcons_decode import RelationDecoding
 from lcons_tasks.apps._candidates import CandidateText, entity_spans, name_spans, read_marks, read_places
-from lcons_tasks.apps._extractor import MOST_READ, Extractor, cut
+from lcons_tasks.apps._extractor import Extractor
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -17,48 +16,21 @@ if TYPE_CHECKING:
 Lines = Sequence[tuple[str, str]]
 """Lines that are not blank, each after its name in errors."""
 Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
-NAMES = "names"
-
-
-def _marked(lines: Lines, nlp: Any) -> list[CandidateText]:
-    return [read_marks(line, where) for where, line in lines]
-
-
-def _entities(lines: Lines, nlp: Language) -> list[CandidateText]:
-    texts = [read_places(line) for _, line in lines]
-    spans = entity_spans(nlp, texts)
-    return [replace(text, spans=own) for text, own in zip(texts, spans, strict=True)]
-
-
-def _bare(lines: Lines, nlp: Any) -> list[CandidateText]:
-    return [read_places(line) for _, line in lines]
-
-
-# How candidates are found in lines; the candidates of `names` are found later, from POS tags.
-CANDIDATES: Mapping[str, Callable[[Lines, Any], list[CandidateText]]] = MappingProxyType(
-    {"marked": _marked, "spacy": _entities, NAMES: _bare}
-)
 
 
 def extract_lines(
     extractor: Extractor, lines: Lines, tags: Tags, candidates: str = "marked", nlp: Language | None = None
 ) -> Iterator[tuple[CandidateText, RelationDecoding]]:
-    """Each line as a text with its candidates, and the answer; `candidates` is one of `CANDIDATES`, and `nlp`
-    is the pipeline of `spacy`."""
-    texts = CANDIDATES[candidates](lines, nlp)
-    for text, pos in zip(texts, _tags(tags, texts), strict=True):
-        own = replace(text, spans=name_spans(pos)) if candidates == NAMES else text
-        yield own, extractor.extract(own.passage(pos))
-
-
-def _tags(tags: Tags, texts: Sequence[CandidateText]) -> list[list[str]]:
-    """One tag per token for each text; long texts are tagged in parts."""
-    words = [text.words for text in texts]
-    parts = [(i, own[a:b]) for i, own in enumerate(words) for a, b in cut(own, most_words=MOST_READ)]
-    found: list[list[str]] = [[] for _ in texts]
-    for (i, _), some in zip(parts, tags([own for _, own in parts]), strict=True):
-        found[i] += some
-    return found
+    """Each line as a text with its candidates, and the answer. `candidates`: marked (in brackets), spacy (the
+    entities of the pipeline `nlp`) or names (runs of proper nouns)."""
+    marked = candidates == "marked"
+    texts = [read_marks(line, where) if marked else read_places(line) for where, line in lines]
+    found = tags([text.words for text in texts])
+    if not marked:
+        spans = map(name_spans, found) if nlp is None else entity_spans(nlp, texts)
+        texts = [replace(text, spans=some) for text, some in zip(texts, spans, strict=True)]
+    for text, pos in zip(texts, found, strict=True):
+        yield text, extractor.extract(text.passage(pos))
 
 
 def describe_extraction(text: CandidateText, answer: RelationDecoding) -> dict[str, Any]:

@@ -7,8 +7,8 @@ On disk it is a folder (`lcons_tasks.apps._model_folder`) with
     extractor.json   {"format": 1, "constraints": [{"name", "file"}, ...]}
 
 A long passage is cut into parts, so that time and memory do not grow with the square of its candidates. A
-part ends after the last sentence that fits, else after the last word that fits, never within a candidate. A
-passage that fits in one part is not cut. Relations between candidates of different parts are not predicted.
+part ends after the last sentence that fits, else before the first candidate that does not. Relations between
+candidates of different parts are not predicted.
 
 Paper: Sec. 4. Not in the paper: cutting; its sentences have at most some thirty candidates.
 """
@@ -16,71 +16,39 @@ Paper: Sec. 4. Not in the paper: cutting; its sentences have at most some thirty
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 
 from lcons_core import InvalidInput, LearnedConstraint, load
 from lcons_decode import RelationDecoding, RelationRules, Status, decode_relations
-from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, expect
+from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind
 from lcons_tasks.data._passage import Passage
 from lcons_tasks.models._relation_model import RelationModel, load_model, rules_of
 
 MOST_CANDIDATES = 40
-MOST_WORDS = 300
-# How many words a tagger or recogniser reads at a time: its memory grows with the length of the text.
-MOST_READ = 2**11
 STOPS = frozenset(".!?")
-
-Span = tuple[int, int]
-
-
-def cut(
-    words: Sequence[str],
-    spans: Sequence[Span] = (),
-    most_words: int = MOST_WORDS,
-    most_candidates: int = MOST_CANDIDATES,
-) -> Iterator[Span]:
-    """(first, after the last) of each part, in order; the parts cover all words, and there is at least one.
-
-    >>> list(cut("Ann left . Bo came in .".split(), most_words=5))
-    [(0, 3), (3, 7)]
-    """
-    n = len(words)
-    begun, within = [0] * (n + 1), [False] * (n + 1)
-    for first, after in spans:
-        begun[first + 1] = 1
-        within[first + 1 : after] = [True] * (after - first - 1)
-    begun = list(accumulate(begun))
-    start = 0
-    while start < n:
-        reach = []
-        for end in range(start + 1, min(start + most_words, n) + 1):
-            if begun[end] - begun[start] > most_candidates:
-                break
-            if not within[end]:
-                reach.append(end)
-        if not reach:
-            # A candidate that is longer than a part is a part of its own.
-            reach = [next(end for end in range(start + 1, n + 1) if not within[end])]
-        stops = [end for end in reach if words[end - 1] in STOPS]
-        end = n if reach[-1] == n else (stops or reach)[-1]
-        yield start, end
-        start = end
-    if not n:
-        yield 0, 0
 
 
 def parts(passage: Passage) -> list[Passage]:
-    """The parts of a passage, each with its candidates; parts without candidates are left out."""
-    found = []
-    for start, end in cut(passage.words, passage.spans):
-        spans = tuple((a - start, b - start) for a, b in passage.spans if start <= a < end)
-        if spans:
-            found.append(Passage(passage.words[start:end], passage.pos[start:end], spans))
-    return found or [passage]
+    """The parts of a passage, each with some candidates, at most `MOST_CANDIDATES`; at least one part."""
+    found, begin, spans = [], 0, passage.spans
+    while len(spans) > MOST_CANDIDATES:
+        # The next candidate is too many. No part is empty, and none ends within a candidate.
+        end = spans[MOST_CANDIDATES][0]
+        for t in range(end, spans[0][1] - 1, -1):
+            if passage.words[t - 1] in STOPS and not any(a < t < b for a, b in spans):
+                end = t
+                break
+        found.append(_part(passage, begin, end))
+        begin, spans = end, tuple(span for span in spans if span[0] >= end)
+    return [*found, _part(passage, begin, len(passage.words))] if found else [passage]
+
+
+def _part(passage: Passage, begin: int, end: int) -> Passage:
+    spans = tuple((a - begin, b - begin) for a, b in passage.spans if begin <= a < end)
+    return Passage(passage.words[begin:end], passage.pos[begin:end], spans)
 
 
 EXTRACTOR = FolderKind(noun="extractor", made_by="make one with `lcons run er`")
@@ -131,12 +99,9 @@ class Extractor:
 def load_extractor(folder: str | os.PathLike[str]) -> Extractor:
     """The extractor that `Extractor.save` wrote; raises `DamagedFile` if it is missing or damaged."""
     path = Path(folder)
-    entries = EXTRACTOR.read(path)["constraints"]
-    names = [entry["name"] for entry in entries]
-    with EXTRACTOR.explained(path):
-        expect(len(set(names)) == len(names), "two of its constraints have the same name")
+    entries = EXTRACTOR.read(path).constraints
     model = load_model(path / MODEL)
-    constraints = {entry["name"]: load(path / entry["file"]) for entry in entries}
+    constraints = {entry.name: load(path / entry.file) for entry in entries}
     with EXTRACTOR.explained(path):
         return Extractor(model, constraints)
 
@@ -149,19 +114,12 @@ def _joined(answers: Sequence[RelationDecoding]) -> RelationDecoding:
         first = len(entities)
         entities += answer.entities
         relations |= {(first + i, first + j): label for (i, j), label in answer.relations.items()}
-    broken = sum(answer.broken for answer in answers)
     stats = [answer.stats for answer in answers]
-    ilp = any(own["ilp"] for own in stats)
     return RelationDecoding(
         tuple(entities),
         relations,
         sum(answer.score for answer in answers),
         max((answer.status for answer in answers), key=list(Status).index),
-        broken,
-        {
-            "nodes": -1 if ilp else sum(own["nodes"] for own in stats),
-            "ilp": ilp,
-            "changed": any(own["changed"] for own in stats),
-            "parts": len(answers),
-        },
+        sum(answer.broken for answer in answers),
+        {"changed": any(one["changed"] for one in stats), "parts": len(answers)},
     )

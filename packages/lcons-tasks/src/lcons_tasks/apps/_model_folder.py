@@ -19,17 +19,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lcons_core import DamagedFile, LconsError, LearnedConstraint, save
-from lcons_core._files import open_regular, parse
+from lcons_core._files import open_regular
 from lcons_tasks.atomic import replacing_folder
 
 FORMAT = 1
 MAX_BYTES = 2**20
 MODEL, CONSTRAINTS = "model.npz", "constraints"
 REPORTS = ("report.md", "report.html")
-_SAFE_FILE = re.compile(rf"{CONSTRAINTS}/[A-Za-z0-9][A-Za-z0-9._-]*\.json", re.ASCII)
+_SAFE_FILE = rf"^{CONSTRAINTS}/[A-Za-z0-9][A-Za-z0-9._-]*\.json$"
 _LONGEST_STEM = 80
 
 
@@ -44,22 +46,37 @@ class Described(NamedTuple):
     more: Mapping[str, Any]
 
 
+class Entry(BaseModel):
+    """A constraint in a description. A hard one has no weight; the cost of a soft one is `sigmoid` where none
+    is written."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    name: Annotated[str, Field(min_length=1)]
+    file: Annotated[str, Field(pattern=_SAFE_FILE)]
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    cost: Literal["sigmoid", "hinge", "standard"] = "sigmoid"
+
+
+class Description(BaseModel):
+    """The description of a folder; the decoder and its beam are those of a tagger."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    format: Literal[1]
+    decoder: str = "exact"
+    beam: int = 10
+    constraints: list[Entry]
+
+
 @dataclass(frozen=True)
 class FolderKind:
     """A kind of folder.
 
     noun: the name of its content, such as `tagger`.
     made_by: the advice in the errors for a missing or unreadable folder.
-    keys: the keys of the description besides format and constraints.
-    entry_keys: the keys of a constraint in the description besides name and file.
-    optional_keys: keys of a constraint that may be missing.
     """
 
     noun: str
     made_by: str
-    keys: tuple[str, ...] = ()
-    entry_keys: tuple[str, ...] = ()
-    optional_keys: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
@@ -118,63 +135,33 @@ class FolderKind:
             )
         return target
 
-    def read(self, folder: Path) -> dict[str, Any]:
-        """The description, checked: it has exactly the expected keys, and the file names are safe."""
+    def read(self, folder: Path) -> Description:
+        """The description, checked: it has only known keys, and the file names are safe."""
         try:
             with open_regular(folder / self.description) as file:
-                content = file.read(MAX_BYTES + 1)
+                content = file.read(MAX_BYTES)
         except (OSError, ValueError):
             missing = f"no readable {self.description} in it" if folder.is_dir() else "no such folder"
             raise DamagedFile(
                 f"expected {self._one} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
             ) from None
         with self.explained(folder):
-            expect(len(content) <= MAX_BYTES, f"its {self.description} has more than {MAX_BYTES:,} bytes")
-            described = _parsed(content)
-            version = described.get("format")
-            known = type(version) is int and version == FORMAT
-            expect(known, f"its format is {version!r:.40}, but this lcons reads {FORMAT}; upgrade lcons")
-            keys = sorted({"format", "constraints", *self.keys})
-            expect(sorted(described) == keys, f"its {self.description} must have {', '.join(keys)} only")
-            expect(isinstance(described["constraints"], list), "its constraints are not a list")
-            for entry in described["constraints"]:
-                self._check_entry(entry)
-        return described
+            return Description.model_validate_json(content)
 
     @contextmanager
     def explained(self, folder: str | os.PathLike[str]) -> Iterator[None]:
-        """Turns errors of lcons within the block into `DamagedFile`."""
+        """Turns errors of lcons and of the description within the block into `DamagedFile`."""
         try:
             yield
-        except LconsError as error:
-            reason = " ".join(str(error).split()).rstrip(".")
+        except (LconsError, ValidationError) as error:
+            reason = str(error)
+            if isinstance(error, ValidationError):
+                first = error.errors()[0]
+                reason = f"{'.'.join(map(str, first['loc']))} {first['msg']}"
+            reason = " ".join(reason.split()).rstrip(".")
             raise DamagedFile(
                 f"{os.fspath(folder)!r} is not a readable {self.noun}: {reason}; {self.made_by}."
             ) from None
-
-    def _check_entry(self, entry: Any) -> None:
-        keys = ("name", "file", *self.entry_keys)
-        whole = isinstance(entry, dict) and set(entry) - set(self.optional_keys) == set(keys)
-        expect(whole, f"a constraint must have {', '.join(keys)} only")
-        name, file = entry["name"], entry["file"]
-        expect(isinstance(name, str) and name, "a constraint has no name")
-        safe = isinstance(file, str) and _SAFE_FILE.fullmatch(file)
-        expect(safe, f"the file {file!r:.60} of a constraint is not a plain name below {CONSTRAINTS}/")
-
-
-def _parsed(content: bytes) -> dict[str, Any]:
-    try:
-        described = parse(content.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise DamagedFile(str(error)) from None
-    expect(isinstance(described, dict), "its description is not a JSON object")
-    return dict(described)
-
-
-def expect(condition: Any, damage: str) -> None:
-    """Raises `DamagedFile` if the condition is false."""
-    if not condition:
-        raise DamagedFile(damage)
 
 
 def _file_names(names: Iterable[str]) -> list[str]:

@@ -15,20 +15,14 @@ from typing import Any
 
 from lcons_core import load
 from lcons_decode import Hard, Soft
-from lcons_decode._constraints import COSTS
-from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, Reports, expect
+from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, Reports
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.models._tagger import load_tagger
-
-SIGMOID = "sigmoid"
 
 TAGGER = FolderKind(
     noun="tagger",
     made_by="make one with `lcons fit` or `lcons run chunking`, or one that parses references with `lcons run"
     " citation`",
-    keys=("decoder", "beam"),
-    entry_keys=("weight",),
-    optional_keys=("cost",),
 )
 
 
@@ -50,34 +44,20 @@ def read_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
     """The tagger that `write_tagger` wrote."""
     path = Path(folder)
     described = TAGGER.read(path)
-    with TAGGER.explained(path):
-        expect(isinstance(described["decoder"], str), "its decoder is not a name")
-        kinds = [
-            (_weight(entry["weight"]), _cost(entry.get("cost", SIGMOID)))
-            for entry in described["constraints"]
-        ]
     model = load_tagger(path / MODEL)
     uses: list[Hard | Soft] = []
-    for entry, (weight, cost) in zip(described["constraints"], kinds, strict=True):
-        constraint, name = load(path / entry["file"]), entry["name"]
-        uses.append(Hard(constraint, name) if weight is None else Soft(constraint, weight, name, cost))
+    for entry in described.constraints:
+        constraint = load(path / entry.file)
+        if entry.weight is None:
+            uses.append(Hard(constraint, entry.name))
+        else:
+            uses.append(Soft(constraint, entry.weight, entry.name, entry.cost))
     with TAGGER.explained(path):
-        return ConstrainedTagger(model, tuple(uses), described["decoder"], described["beam"])
+        return ConstrainedTagger(model, tuple(uses), described.decoder, described.beam)
 
 
 def _kind(use: Hard | Soft) -> dict[str, Any]:
     """The weight and the cost of a constraint, for the description."""
     if isinstance(use, Hard):
         return {"weight": None}
-    return {"weight": use.weight} | ({} if use.cost == SIGMOID else {"cost": use.cost})
-
-
-def _weight(weight: Any) -> float | None:
-    number = weight is None or (type(weight) in (int, float) and weight >= 0)
-    expect(number, f"the weight {weight!r:.40} of a constraint is neither null nor a number from 0")
-    return None if weight is None else float(weight)
-
-
-def _cost(cost: Any) -> str:
-    expect(cost in COSTS, f"the cost {cost!r:.40} of a constraint is none of {', '.join(COSTS)}")
-    return str(cost)
+    return {"weight": use.weight} | ({} if use.cost == "sigmoid" else {"cost": use.cost})

@@ -37,9 +37,7 @@ from lcons_tasks.stats import are_spans, count_right, f1
 # A tagger is rarely better than this, in percent of tokens, on sentences that it was not trained on.
 SUSPICIOUS = 99.0
 
-DECODING = FolderKind(
-    noun="decoding", made_by="make one with `lcons fit --scores`", keys=("chosen",), entry_keys=("weight",)
-)
+DECODING = FolderKind(noun="decoding", made_by="make one with `lcons fit --scores`")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
