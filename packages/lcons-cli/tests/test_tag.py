@@ -96,19 +96,21 @@ def test_json_has_an_object_a_sentence(run):
     first, second = map(json.loads, run("--format", "json").stdout.splitlines())
     assert first == {
         "words": ["The", "dog", "barked", "."],
+        "offsets": [[0, 3], [4, 7], [8, 14], [14, 15]],
         "pos": None,
         "labels": ["B-NP", "I-NP", "B-VP", "O"],
         "chunks": [
-            {"type": "NP", "start": 0, "end": 2, "text": "The dog"},
-            {"type": "VP", "start": 2, "end": 3, "text": "barked"},
+            {"type": "NP", "start": 0, "end": 2, "text": "The dog", "offsets": [0, 7]},
+            {"type": "VP", "start": 2, "end": 3, "text": "barked", "offsets": [8, 14]},
         ],
         "status": "optimal",
     }
-    assert len(second["words"]) == 7
+    assert [TEXT[a:b] for a, b in second["offsets"]] == second["words"]
     (line, _) = run(
         "--columns", "word,pos", "--format", "json", given=COLUMNS, model="pos"
     ).stdout.splitlines()
     assert json.loads(line)["pos"] == ["DT", "NN", "VBD", "."]
+    assert json.loads(line)["offsets"] is None
 
 
 def test_pos_tags_are_made_where_the_tagger_needs_them_and_only_there(run, cache):
@@ -148,8 +150,10 @@ def test_no_text_is_lost_whatever_it_holds(form, model, run):
     text = given.decode("utf-8-sig", "surrogateescape")
     kept = result.stdout_bytes.decode("utf-8", "surrogateescape")
     if form == "json":
-        found = "".join("".join(json.loads(line)["words"]) for line in result.stdout_bytes.splitlines())
-        assert found == "".join(text.split())
+        found = [json.loads(line) for line in result.stdout_bytes.splitlines()]
+        assert "".join("".join(one["words"]) for one in found) == "".join(text.split())
+        for one in found:
+            assert [text[a:b] for a, b in one["offsets"]] == one["words"]
     elif form == "conll":
         assert "".join(line.split(" ")[0] for line in kept.split("\n")) == "".join(text.split())
     else:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -108,11 +109,7 @@ class Text:
         self.waits, self.lines = waits, 0
 
     def __iter__(self) -> Iterator[str]:
-        for line in self._source:
-            # Only the last line may lack a newline; it may even end in the middle of a character.
-            text = self._decoder.decode(line, not line.endswith(b"\n"))
-            if text:
-                yield text
+        yield from TextIOWrapper(self._source, "utf-8-sig", "surrogateescape", newline="\n")
 
     def read(self, size: int, /) -> str:
         """The text that has arrived, at most about `size` characters; "" at the end."""
@@ -178,12 +175,12 @@ def pos_tags() -> Callable[[Iterable[Sequence[str]]], list[tuple[str, ...]]]:
     """A function of sentences that returns one tag per word for each. Its tagger is loaded when it is first
     called: the installed one, else one that is trained on the best corpus at hand and kept."""
     from lcons_cli.progress import progress
-    from lcons_tasks.data.text._pos import best_pos_tagger
+    from lcons_tasks.data.text._pos import find_pos_tagger
 
     @cache
     def tagger() -> PosTagger:
         with progress("training a POS tagger, which is kept for the next time") as report:
-            best = best_pos_tagger(lambda step: report(step.done, step.total))
+            best = find_pos_tagger(progress=report)
         say(f"POS tags by the {best.name}")
         return best
 

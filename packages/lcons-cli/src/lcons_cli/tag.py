@@ -5,11 +5,13 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, tee
+from functools import partial
+from itertools import repeat, tee
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -17,9 +19,11 @@ from lcons_cli.console import POS, STDIN, Tally, Text, Waits, opened, pos_tags, 
 from lcons_cli.options import STREAM, folder_options
 
 if TYPE_CHECKING:
-    from lcons_decode import Decoding
     from lcons_decode._scores import Columns
     from lcons_tasks.apps import ConstrainedTagger
+    from lcons_tasks.data._tagged_text import Places
+
+    Placed = tuple[Columns, Places]
 
 DEFAULT_MODEL = "runs/chunking/tagger"
 
@@ -45,7 +49,8 @@ DEFAULT_MODEL = "runs/chunking/tagger"
     "form",
     type=click.Choice(["conll", "json", "brackets"]),
     help="conll: one line per word, with word, POS and label. json: one object per line, where start and end"
-    " count words. brackets: [NP the dog] [VP barked]. Default: brackets for raw text, conll for columns.",
+    " count words, and offsets count characters of the text. brackets: [NP the dog] [VP barked]. Default:"
+    " brackets for raw text, conll for columns.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
@@ -83,6 +88,7 @@ def tag(
       lcons tag --together news.txt
     """
     from lcons_tasks.apps import load_constrained_tagger
+    from lcons_tasks.apps._tagger import CHUNK_SENTENCES, CHUNK_WORDS, chunks
 
     if together and (jobs is not None or Path(file).is_dir()):
         raise click.UsageError("--together reads one file in one process: leave it out, or --jobs.")
@@ -105,15 +111,19 @@ def tag(
     form = form or ("brackets" if columns is None else "conll")
     tally = Tally()
     with opened(file) as source:
-        xs = _inputs(tagger, source, file, columns)
+        xs, places = _inputs(tagger, source, file, columns)
         if together:
             tagger, xs = _together(tagger, xs)
-        xs, again = tee(xs)
+        pairs: Iterator[Placed] = zip(xs, places, strict=False)
+        parts = chunks(pairs, lambda pair: len(pair[0]["word"]), source.waits, CHUNK_SENTENCES, CHUNK_WORDS)
         if jobs is None:
-            answers = tagger.tag_stream(again, source.waits)
+            tagged = map(partial(_tagged, tagger, form), parts)
         else:
-            answers = _by_processes(jobs, folder, not no_constraints, again)
-        write_all(_contents(xs, answers, form, tally), source.waits)
+            from joblib import Parallel, delayed
+
+            work = partial(_tagged_by, str(Path(folder).resolve()), not no_constraints, form)
+            tagged = Parallel(jobs, batch_size=1, return_as="generator")(map(delayed(work), parts))
+        write_all(_counted(tagged, tally), source.waits)
     lines = f"line breaks: {source.lines:,}, " if columns is None else ""
     say(lines + tally.summary("sentences", "words", bool(tagger.constraints)))
 
@@ -141,38 +151,37 @@ def _together(
     return tagger, iter(known)
 
 
-def _by_processes(jobs: int, folder: str, constrained: bool, xs: Iterable[Columns]) -> Iterator[Decoding]:
-    """The answers in order, by processes that load the tagger themselves."""
-    from joblib import Parallel, delayed
-
-    from lcons_tasks.apps._tagger import chunked
-
-    calls = (delayed(_tagged)(str(Path(folder).resolve()), constrained, chunk) for chunk in chunked(xs))
-    return chain.from_iterable(Parallel(jobs, batch_size=1, return_as="generator")(calls))
-
-
-def _tagged(folder: str, constrained: bool, xs: list[Columns]) -> list[Decoding]:
-    from lcons_tasks.apps._tagger import loaded_tagger
-
-    return loaded_tagger(folder, constrained).tag(xs)
-
-
-def _contents(
-    xs: Iterable[Columns], answers: Iterable[Decoding], form: str, tally: Tally
-) -> Generator[bytes, None, None]:
+def _tagged(tagger: ConstrainedTagger, form: str, pairs: list[Placed]) -> tuple[bytes, Tally]:
+    """The answers for a chunk as bytes, and their counts."""
     from lcons_tasks.data._tagged_text import TAGGED_FORMATS
 
-    # Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
-    errors = "backslashreplace" if form == "json" else "surrogateescape"
-    for x, answer in zip(xs, answers, strict=True):
+    tally, texts, write = Tally(), [], TAGGED_FORMATS[form]
+    for (x, places), answer in zip(pairs, tagger.tag([x for x, _ in pairs]), strict=True):
         tally.add(answer.status, answer.stats["changed"], words=len(x["word"]))
-        yield TAGGED_FORMATS[form](x, answer).encode("utf-8", errors)
+        texts.append(write(x, answer, places))
+    # Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
+    return "".join(texts).encode("utf-8", "backslashreplace" if form == "json" else "surrogateescape"), tally
 
 
-def _inputs(tagger: ConstrainedTagger, source: Text, file: str, columns: str | None) -> Iterator[Columns]:
-    """The sentences of the input with all columns that the tagger reads."""
+def _tagged_by(folder: str, constrained: bool, form: str, pairs: list[Placed]) -> tuple[bytes, Tally]:
+    """The same in another process, which loads the tagger once."""
+    from lcons_tasks.apps._tagger import loaded_tagger
+
+    return _tagged(loaded_tagger(folder, constrained), form, pairs)
+
+
+def _counted(parts: Iterable[tuple[bytes, Tally]], tally: Tally) -> Generator[bytes, None, None]:
+    for content, counts in parts:
+        tally.update(counts)
+        yield content
+
+
+def _inputs(
+    tagger: ConstrainedTagger, source: Text, file: str, columns: str | None
+) -> tuple[Iterator[Columns], Iterator[Places]]:
+    """The sentences of the input with all columns that the tagger reads, and the places of their words."""
     from lcons_core import InvalidInput
-    from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
+    from lcons_tasks.data._stream import column_layout, column_sentences, text_tokens
 
     layout = None if columns is None else column_layout(columns)
     missing = [name for name in tagger.columns if layout is None or name not in layout.context]
@@ -181,11 +190,26 @@ def _inputs(tagger: ConstrainedTagger, source: Text, file: str, columns: str | N
         raise InvalidInput(
             f"the tagger reads the column {name!r}: got {columns or 'raw text'}; use `--columns word,{name}`."
         )
+    xs: Iterator[Columns]
+    places: Iterator[Places] = repeat(None)
     if layout is None:
-        xs: Iterator[Columns] = text_sentences(source)
+        _import_spacy()
+        sentences, again = tee(text_tokens(source))
+        xs = ({"word": tuple(token.text for token in sentence)} for sentence in sentences)
+        places = ([(token.start, token.end) for token in sentence] for sentence in again)
     else:
         xs = column_sentences(source, layout, "standard input" if file == STDIN else file)
-    return _with_pos(xs, source.waits) if missing else xs
+    return (_with_pos(xs, source.waits) if missing else xs), places
+
+
+def _import_spacy() -> None:
+    """Imports spaCy, but not torch, which spaCy would import too: its words and tags need none of it."""
+    if "torch" not in sys.modules:
+        sys.modules["torch"] = cast(Any, None)  # to import it is an ImportError now
+        try:
+            import spacy  # noqa: F401
+        finally:
+            del sys.modules["torch"]
 
 
 def _with_pos(xs: Iterator[Columns], waits: Waits) -> Iterator[Columns]:

@@ -34,7 +34,7 @@ Columns = Mapping[str, Sequence[str]]
 Item = TypeVar("Item")
 
 # A chunk of a stream ends when it reaches one of these sizes.
-CHUNK_SENTENCES = 256
+CHUNK_SENTENCES = 1024
 CHUNK_WORDS = 2**14
 
 # The cache of windows holds one entry per kind of window, up to about this many bytes in all: unusual text

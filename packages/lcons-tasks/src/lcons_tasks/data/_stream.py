@@ -55,12 +55,12 @@ def are_wrapped(text: str) -> bool:
     return width >= NARROWEST and 2 * full > len(pairs)
 
 
-def text_sentences(
+def text_tokens(
     file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
-) -> Iterator[X]:
-    """The words of each sentence of a text. A line break ends a sentence unless lines are `wrapped`, which by
-    default the first block decides."""
-    held = ""
+) -> Iterator[list[Token]]:
+    """The tokens of each sentence of a text, whose places count characters of the whole text. A line break
+    ends a sentence unless lines are `wrapped`, which by default the first block decides."""
+    held, begin = "", 0
     while more := file.read(block):
         held += more
         wrapped = are_wrapped(held) if wrapped is None else wrapped
@@ -78,9 +78,17 @@ def text_sentences(
         else:
             found = sentences(held, not wrapped)
             last, rest = len(found), len(held)
-        yield from _words(found[:last])
-        held = held[rest:]
-    yield from _words(sentences(held, not wrapped))
+        yield from _placed(found[:last], begin)
+        held, begin = held[rest:], begin + rest
+    yield from _placed(sentences(held, not wrapped), begin)
+
+
+def text_sentences(
+    file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
+) -> Iterator[X]:
+    """The words of each sentence of a text."""
+    for sentence in text_tokens(file, block, longest, wrapped):
+        yield {WORD: tuple(token.text for token in sentence)}
 
 
 def column_layout(text: str) -> Columns:
@@ -124,9 +132,10 @@ def _fresh(text: str, first: Token, anyhow: bool) -> bool:
     return text[first.start - 1].isspace() and (anyhow or first.text[0].isalnum())
 
 
-def _words(found: Iterable[list[Token]]) -> Iterator[X]:
+def _placed(found: Iterable[list[Token]], begin: int) -> Iterator[list[Token]]:
+    """The sentences of a piece of text that begins at `begin`."""
     for sentence in found:
-        yield {WORD: tuple(token.text for token in sentence)}
+        yield [Token(text, begin + start, begin + end) for text, start, end in sentence]
 
 
 def _no_layout(text: str) -> InvalidInput:

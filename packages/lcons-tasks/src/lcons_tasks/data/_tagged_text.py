@@ -1,7 +1,7 @@
 """Tagged sentences as text: CoNLL columns, a line of JSON, or brackets for human readers.
 
 conll      one line per word, with the word, context columns and label; then a blank line
-json       {"words", "pos", "labels", "chunks": [{"type", "start", "end", "text"}], "status"}
+json       {"words", "offsets", "pos", "labels", "chunks": [{"type", "start", "end", "text"}], "status"}
 brackets   [NP the dog] [VP barked] .
 """
 
@@ -14,10 +14,13 @@ from itertools import groupby
 from lcons_core._instance import WORD
 from lcons_core._schemes import OUTSIDE
 from lcons_decode import Decoding
-from lcons_tasks.stats import are_spans, chunks
+from lcons_tasks.stats import are_spans
+from lcons_tasks.stats import chunks as iob_chunks
 
 Columns = Mapping[str, Sequence[str]]
-Format = Callable[[Columns, Decoding], str]
+Places = Sequence[tuple[int, int]] | None
+"""Where each word begins and ends in the text, in characters; None: there is no text."""
+Format = Callable[[Columns, Decoding, Places], str]
 
 NO_LABEL = "_"
 
@@ -35,7 +38,7 @@ def spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     ([('NP', 0, 2)], [('author', 0, 2), ('date', 3, 4)])
     """
     if are_spans(labels):
-        yield from chunks(labels)
+        yield from iob_chunks(labels)
         return
     first = 0
     for label, run in groupby(labels):
@@ -45,31 +48,36 @@ def spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         first = after
 
 
-def conll(x: Columns, found: Decoding) -> str:
+def conll(x: Columns, found: Decoding, places: Places = None) -> str:
     """One line per word, then a blank line."""
     context = [values for name, values in x.items() if name != WORD]
     rows = zip(x[WORD], *context, labels_of(x, found), strict=True)
     return "".join(" ".join(cells) + "\n" for cells in rows) + "\n"
 
 
-def json_line(x: Columns, found: Decoding) -> str:
-    """A JSON object; `start` and `end` count words from 0, and `end` is the first word after the chunk."""
+def json_line(x: Columns, found: Decoding, places: Places = None) -> str:
+    """A JSON object. `start` and `end` of a chunk count words from 0, and `end` is the first word after it;
+    `offsets` are the places of words in the text, and those of a chunk where it begins and ends."""
     words, labels = x[WORD], labels_of(x, found)
     pos = x.get("pos")
+    chunks = []
+    for kind, first, after in spans(labels):
+        chunk = {"type": kind, "start": first, "end": after, "text": " ".join(words[first:after])}
+        chunks.append(
+            chunk if places is None else {**chunk, "offsets": [places[first][0], places[after - 1][1]]}
+        )
     line = {
         "words": list(words),
+        "offsets": places,
         "pos": None if pos is None else list(pos),
         "labels": list(labels),
-        "chunks": [
-            {"type": kind, "start": first, "end": after, "text": " ".join(words[first:after])}
-            for kind, first, after in spans(labels)
-        ],
+        "chunks": chunks,
         "status": str(found.status),
     }
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def brackets(x: Columns, found: Decoding) -> str:
+def brackets(x: Columns, found: Decoding, places: Places = None) -> str:
     """The words on one line, with chunks in brackets."""
     return bracketed(x[WORD], labels_of(x, found)) + "\n"
 
