@@ -122,6 +122,7 @@ def test_the_formats():
     assert line.count("\n") == 1
     assert json.loads(line) == {
         "words": ["The", "dog", "😀", "."],
+        "offsets": None,
         "pos": ["DT", "NN", "VBD", "."],
         "labels": ["B-NP", "I-NP", "B-VP", "O"],
         "chunks": [
