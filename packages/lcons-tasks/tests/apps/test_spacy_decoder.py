@@ -92,8 +92,8 @@ def test_a_pipeline_on_disk_and_in_bytes_holds_the_constraints(pipeline, no_pers
     (tmp_path / "rules.json").unlink()
     for other in (spacy.load(tmp_path / "pipeline"), decoded(pipeline).from_bytes(content)):
         assert [labels_of(doc, source) for doc in other.pipe(text for text, _ in TEXTS)] == wanted
-    listed = tmp_path / "pipeline/lcons_decoder/constraints.json"
-    listed.write_text(listed.read_text().replace('"0.json"', '"../0.json"'))
+    described = tmp_path / "pipeline/lcons_decoder/decoder.json"
+    described.write_text(described.read_text().replace("constraints/", "../"))
     with pytest.raises(DamagedFile):
         spacy.load(tmp_path / "pipeline")
 

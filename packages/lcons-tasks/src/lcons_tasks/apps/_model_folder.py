@@ -23,8 +23,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lcons_core import DamagedFile, LconsError, LearnedConstraint, save
+from lcons_core import DamagedFile, LconsError, LearnedConstraint, load, save
 from lcons_core._files import open_regular
+from lcons_decode import Hard, Soft
 from lcons_tasks.atomic import replacing_folder
 
 FORMAT = 1
@@ -162,6 +163,26 @@ class FolderKind:
             raise DamagedFile(
                 f"{os.fspath(folder)!r} is not a readable {self.noun}: {reason}; {self.made_by}."
             ) from None
+
+
+def described(use: Hard | Soft) -> Described:
+    """A constraint with its weight and cost, as a description has them; a hard one has the weight null."""
+    if isinstance(use, Hard):
+        return Described(use.name, use.constraint, {"weight": None})
+    cost = {} if use.cost == "sigmoid" else {"cost": use.cost}
+    return Described(use.name, use.constraint, {"weight": use.weight, **cost})
+
+
+def uses_of(folder: Path, description: Description) -> list[Hard | Soft]:
+    """The constraints that a folder holds."""
+    uses: list[Hard | Soft] = []
+    for entry in description.constraints:
+        constraint, weight = load(folder / entry.file), entry.weight
+        if weight is None:
+            uses.append(Hard(constraint, entry.name))
+        else:
+            uses.append(Soft(constraint, weight, entry.name, entry.cost))
+    return uses
 
 
 def _file_names(names: Iterable[str]) -> list[str]:

@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
-from lcons_core import load
-from lcons_decode import Hard, Soft
-from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, Reports
+from lcons_tasks.apps._model_folder import MODEL, FolderKind, Reports, described, uses_of
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.models._tagger import load_tagger
 
@@ -30,9 +27,8 @@ def write_tagger(
     tagger: ConstrainedTagger, folder: str | os.PathLike[str], reports: Reports | None = None
 ) -> None:
     """Writes the tagger, which replaces an existing one; if that fails, the old one stays unchanged."""
-    described = [Described(use.name, use.constraint, _kind(use)) for use in tagger.constraints]
     more = {"decoder": tagger.decoder, "beam": tagger.beam}
-    TAGGER.write(folder, tagger.model, described, more, reports)
+    TAGGER.write(folder, tagger.model, list(map(described, tagger.constraints)), more, reports)
 
 
 def check_tagger_folder(folder: str | os.PathLike[str]) -> None:
@@ -43,21 +39,7 @@ def check_tagger_folder(folder: str | os.PathLike[str]) -> None:
 def read_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
     """The tagger that `write_tagger` wrote."""
     path = Path(folder)
-    described = TAGGER.read(path)
-    model = load_tagger(path / MODEL)
-    uses: list[Hard | Soft] = []
-    for entry in described.constraints:
-        constraint = load(path / entry.file)
-        if entry.weight is None:
-            uses.append(Hard(constraint, entry.name))
-        else:
-            uses.append(Soft(constraint, entry.weight, entry.name, entry.cost))
+    description = TAGGER.read(path)
+    model, uses = load_tagger(path / MODEL), uses_of(path, description)
     with TAGGER.explained(path):
-        return ConstrainedTagger(model, tuple(uses), described.decoder, described.beam)
-
-
-def _kind(use: Hard | Soft) -> dict[str, Any]:
-    """The weight and the cost of a constraint, for the description."""
-    if isinstance(use, Hard):
-        return {"weight": None}
-    return {"weight": use.weight} | ({} if use.cost == "sigmoid" else {"cost": use.cost})
+        return ConstrainedTagger(model, tuple(uses), description.decoder, description.beam)

@@ -27,7 +27,6 @@ the doc's fine-grained tags the column `pos`.
 """
 
 # No postponed annotations here: spaCy reads the annotations to check configurations.
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -40,14 +39,13 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from lcons_tasks.apps._component import Component
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint
     from lcons_decode import Hard, Soft
 
 NAME = "lcons_decoder"
 FLOOR = 1e-6
 # The letters of the first, inner and last token of a span, and of a span of one token.
 LETTERS = {"iob2": "BIIB", "bioes": "BIES", "bilou": "BILU"}
-_LIST = "constraints.json"
+_KIND = {"noun": "decoder", "made_by": "write the pipeline again"}
 
 Scores = Mapping[tuple[int, int, str], float]
 
@@ -96,7 +94,7 @@ class LconsDecoder(Component):
         """The label scheme of the constraints; "iob2" if there are none."""
         from lcons_core import InvalidInput
 
-        labels = sorted({label for use in self.constraints for label in _labels(use.constraint)})
+        labels = sorted({label for use in self.constraints for label in use.constraint.labels or ()})
         if not labels:
             return "iob2"
         letters = {label.partition("-")[0] for label in labels}
@@ -170,37 +168,16 @@ class LconsDecoder(Component):
                 doc.ents = spans
 
     def to_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> None:
-        """Writes the constraint files, and a list of them with their weights, into a folder."""
-        from lcons_core import save
+        """Writes the constraints into a folder."""
+        from lcons_tasks.apps._model_folder import FolderKind, described
 
-        folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        listed = []
-        for number, use in enumerate(self.constraints):
-            file = f"{number}.json"
-            save(use.constraint, folder / file)
-            listed.append({"file": file, "name": use.name, **_softness(use)})
-        (folder / _LIST).write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
+        FolderKind(**_KIND).write(path, None, list(map(described, self.constraints)))
 
     def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> "LconsDecoder":
         """Reads the constraints in that folder."""
-        from lcons_core import DamagedFile, load
-        from lcons_core._files import parse
-        from lcons_decode import Hard, Soft
+        from lcons_tasks.apps._model_folder import FolderKind, uses_of
 
-        folder = Path(path)
-        try:
-            listed = parse((folder / _LIST).read_text(encoding="utf-8"))
-            if strange := [one["file"] for one in listed if Path(one["file"]).name != one["file"]]:
-                raise ValueError(f"the file {strange[0]!r:.60} is not in it")
-            self._read = [
-                Soft(load(folder / one["file"]), float(one["weight"]), one["name"], one["cost"])
-                if "weight" in one
-                else Hard(load(folder / one["file"]), one["name"])
-                for one in listed
-            ]
-        except (OSError, KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{str(folder)!r} has no readable constraints: {error}.") from None
+        self._read = uses_of(Path(path), FolderKind(**_KIND).read(Path(path)))
         return self
 
 
@@ -239,13 +216,3 @@ def _suggested(spancat: Any, docs: Sequence[Doc]) -> Iterator[dict[tuple[int, in
             for place, label in enumerate(spancat.labels)
         }
         offset += len(own)
-
-
-def _labels(constraint: "LearnedConstraint") -> Sequence[str]:
-    return getattr(constraint.feature, "labels", ())
-
-
-def _softness(use: "Hard | Soft") -> dict[str, Any]:
-    from lcons_decode import Soft
-
-    return {"weight": use.weight, "cost": use.cost} if isinstance(use, Soft) else {}

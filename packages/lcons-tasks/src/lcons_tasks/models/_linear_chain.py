@@ -20,7 +20,7 @@ import numpy as np
 from lcons_core import CodedColumn
 from lcons_decode import ChainBatch
 from lcons_decode.kernels._arrays import Floats, Ints
-from lcons_tasks.models._model_file import Arrays, read_names, write_model
+from lcons_tasks.models._model_file import Arrays, checked_floats, read_names, write_model
 from lcons_tasks.models.phi._slots import Slot
 from lcons_tasks.models.phi._templates import checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns
@@ -117,11 +117,7 @@ class LinearChain:
         template(name)
         A, L = len(attributes), len(labels)
         shapes = {"weights": (A, L), "transition": (L, L), "start": (L,), "stop": (L,)}
-        for part, shape in shapes.items():
-            if arrays[part].shape != shape or arrays[part].dtype != np.float64:
-                raise ValueError(f"its {part} are {arrays[part].dtype} of shape {arrays[part].shape}")
-        values = (arrays[part] for part in shapes)
-        return cls(labels, read_names(header["columns"]), name, attributes, *values)
+        return cls(labels, read_names(header["columns"]), name, attributes, *checked_floats(arrays, shapes))
 
     @property
     def _arrays(self) -> dict[str, Floats]:

@@ -91,6 +91,14 @@ def read_names(value: Any, *, distinct: bool = False) -> tuple[str, ...]:
     return tuple(value)
 
 
+def checked_floats(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> list[NDArray[np.float64]]:
+    """The arrays of these names; raises ValueError unless they are float64 and of these shapes."""
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape or arrays[name].dtype != np.float64:
+            raise ValueError(f"its {name} are {arrays[name].dtype} of shape {arrays[name].shape}")
+    return [arrays[name] for name in shapes]
+
+
 def damaged(path: str | os.PathLike[str], why: str) -> DamagedFile:
     """The error for a file that is not a model."""
     reason = " ".join(str(why).split()).rstrip(".")

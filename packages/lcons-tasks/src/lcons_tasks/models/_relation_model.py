@@ -19,12 +19,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from lcons_core import DamagedFile, LearnedConstraint
+from lcons_core import LearnedConstraint
 from lcons_decode import RelationRules, RelationScores
 from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
 from lcons_tasks.models._clusters import Clusters
-from lcons_tasks.models._model_file import Arrays, read_model, read_names, write_model
+from lcons_tasks.models._model_file import (
+    Arrays,
+    checked_floats,
+    damaged,
+    read_model,
+    read_names,
+    write_model,
+)
 from lcons_tasks.models.phi._candidates import (
     BACKWARD,
     BIAS,
@@ -175,10 +182,7 @@ def load_model(path: str | os.PathLike[str]) -> RelationModel:
     try:
         return _model(header, arrays)
     except (KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(
-            f"{os.fspath(path)!r} is not a model of relations that lcons can read: {error}; make it again"
-            " with `lcons run er`."
-        ) from None
+        raise damaged(path, str(error)) from None
 
 
 def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
@@ -188,23 +192,15 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
         if read_names(header[name], distinct=True) != labels:
             raise ValueError(f"its {name} are not {', '.join(labels)}")
     candidates, pairs = (read_names(header[name], distinct=True) for name in ("candidates", "pairs"))
-    shapes: dict[str, tuple[int, ...]] = {
-        "W": (len(candidates), len(ENTITIES)),
-        "V": (len(pairs), len(RELATIONS)),
-    }
+    shapes = {"W": (len(candidates), len(ENTITIES)), "V": (len(pairs), len(RELATIONS))}
+    W, V = checked_floats(arrays, shapes)
+    table = None
     if "table" in arrays:
-        shapes["table"] = (len(ENTITIES), len(ENTITIES), len(RELATIONS), len(RELATIONS))
-    for part, shape in shapes.items():
-        if arrays[part].shape != shape or arrays[part].dtype != np.float64:
-            raise ValueError(f"its {part} is {arrays[part].dtype} of shape {arrays[part].shape}")
-        if not np.isfinite(arrays[part]).all():
-            raise ValueError(f"its {part} is not finite")
+        (table,) = checked_floats(arrays, {"table": (len(ENTITIES),) * 2 + (len(RELATIONS),) * 2})
     clusters = None
     if "clusters" in arrays:
         clusters = Clusters.from_contents(header["clustered"], arrays["clusters"])
-    return RelationModel(
-        Attributes(candidates, pairs, clusters), arrays["W"], arrays["V"], arrays.get("table")
-    )
+    return RelationModel(Attributes(candidates, pairs, clusters), W, V, table)
 
 
 def rules_of(constraints: Mapping[str, LearnedConstraint]) -> RelationRules:
