@@ -62,7 +62,7 @@ class Description(BaseModel):
     """The description of a folder; the decoder and its beam are those of a tagger."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    format: Literal[1]
+    format: Annotated[int, Field(ge=FORMAT, le=FORMAT)]
     decoder: str = "exact"
     beam: int = 10
     constraints: list[Entry]
