@@ -73,11 +73,14 @@ class LinearChain:
         # Inputs stand apart, so that no slot reads a neighbour: `at` is the place of each token.
         at = np.arange(offsets[-1]) + widest * np.repeat(np.arange(1, len(offsets)), np.diff(offsets))
         emission = np.zeros((len(at), len(self.labels)))
-        columns = {name: _used(CodedColumn.joined([x[name] for x in xs])) for name, _ in self._slots}
+        columns: dict[str, tuple[tuple[Item, ...], Ints]] = {}
+        for name in dict.fromkeys(name for name, _ in self._slots):
+            column = _used(CodedColumn.joined([x[name] for x in xs]))
+            codes = np.full(at[-1] + 1 + widest, len(column.values))
+            codes[at] = column.codes
+            columns[name] = (*((value,) for value in column.values), None), codes
         for (name, places), sums in self._slots.items():
-            values = (*((value,) for value in columns[name].values), None)
-            codes = np.full(at[-1] + 1 + widest, len(values) - 1)
-            codes[at] = columns[name].codes
+            values, codes = columns[name]
             ids, items = codes[at + places[0]], values
             if len(places) > 1:
                 pairs, ids = np.unique(ids * len(values) + codes[at + places[1]], return_inverse=True)
