@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +41,7 @@ _OFFSETS = (-2, -1, 1, 2)
 _DIGIT = re.compile(r"\d")
 
 
+@lru_cache(2**16)
 def form(word: str) -> str:
     """The word as clusters and consistency read it.
 
@@ -84,7 +85,7 @@ class Clusters:
     def _names(self) -> dict[str, tuple[str, ...]]:
         return {w: tuple(map(str, row)) for w, row in zip(self.words, self.ids.tolist(), strict=True)}
 
-    @property
+    @cached_property
     def _unknown(self) -> tuple[str, ...]:
         return (UNKNOWN,) * self.ids.shape[1]
 
