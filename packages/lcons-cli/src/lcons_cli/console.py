@@ -109,7 +109,11 @@ class Text:
         self.waits, self.lines = waits, 0
 
     def __iter__(self) -> Iterator[str]:
-        yield from TextIOWrapper(self._source, "utf-8-sig", "surrogateescape", newline="\n")
+        text = TextIOWrapper(self._source, "utf-8-sig", "surrogateescape", newline="\n")
+        try:
+            yield from text
+        finally:
+            text.detach()  # who opened the source closes it
 
     def read(self, size: int, /) -> str:
         """The text that has arrived, at most about `size` characters; "" at the end."""
