@@ -1,22 +1,19 @@
 """`explain`: a constraint as rules in words, each proved.
 
-A rule is a box whose points are all rejected. On small domains (the product of n_axis + 1 is at most
-`enumeration`, by default 10^7) the rules are minimal, merged into boxes and complete: their union is the
-rejected set. Let R[v_1, ..., v_m] be true iff the point is rejected, and append to every axis a slot "any"
-with the conjunction over the axis. A cell of this lattice is a rule iff R is true there, and it is minimal
-iff no axis with a value can be set to "any" such that R stays true. Cells that are equal on all axes except
-one are merged into a box.
+A rule is a box whose points are all rejected. One search finds boxes around rejected points: from a point,
+conditions that are not needed are dropped, then values are added to the others, in several orders of the
+axes. Of the boxes, a greedy cover chooses those with the largest
 
-On larger domains the rules are the strongest that a bounded search finds, each proved by a row of Theorem 1,
-r_S(psi) = 1 - sum_{k in S} a_k, whose maximum over a box (`_search.py`) is below zero. For a row and a point
-that it rejects, the search starts with the point alone, where the row is below zero by a slack. It raises
-thresholds: each axis has the values {v : c[v] <= tau} up to one. Of all steps (an axis and a threshold) that
-the slack allows, it takes the one that saves the most of
+    newly covered weight * exp(-READING * price),    price = NAME * names + AXIS * axes
 
-    price = NAME * names + AXIS * (the axis is not free) - log(share of rejected points with these values)
+Two proofs decide whether a box can grow:
 
-for the slack that it uses. Rules are shown in the order of a greedy cover: the next one has the largest
-`newly covered weight * exp(-READING * price)`.
+    small domains, where the product of n_axis + 1 is at most `enumeration` (by default 10^7): every point is
+    enumerated. The search goes on until every rejected point is in a box, so the rules are complete: their
+    union is the rejected set. No condition can be dropped from any of them.
+
+    larger domains: a row of Theorem 1, r_S(psi) = 1 - sum_{k in S} a_k, whose maximum over the box
+    (`_search.py`) is below zero. The rules are the strongest that a bounded search finds.
 
 A real column is divided into intervals. A rule on intervals is proved for all numbers in them, because a row
 has its maximum over an interval at one of its ends. Such rules are never complete.
@@ -164,22 +161,19 @@ class WeightedPoints:
         """The weight in the region if its axes were independent: N times the sum, over the points of the
         region that can occur, of the product of the shares of their values."""
         inside = {axis: np.where(mask, self.share(axis), 0.0) for axis, mask in region.items()}
-        operands: list[Any] = []
+        tables = []
         for rule in self.space.requires:
             axes = [self.space.axis_index(name) for name in (rule.block, rule.needs_block)]
             if set(axes) <= set(region):
                 chosen, needed = (self.space.axes[i].values for i in axes)
                 table = np.ones((len(chosen), len(needed)))
                 table[chosen.index(rule.value)] = [value in rule.needs_values for value in needed]
-                operands += [table, axes]
-        tied = sorted({axis for axes in operands[1::2] for axis in axes})
+                tables.append((table, axes))
+        tied = sorted({axis for _, axes in tables for axis in axes})
         chance = self.total * math.prod(float(s.sum()) for axis, s in inside.items() if axis not in tied)
-        if not tied:
-            return chance
-        place = {axis: i for i, axis in enumerate(tied)}
-        operands = [[place[a] for a in x] if isinstance(x, list) else x for x in operands]
-        shares = [x for axis in tied for x in (inside[axis], [place[axis]])]
-        return chance * float(np.einsum(*operands, *shares, [], optimize="greedy"))
+        operands: list[Any] = [x for i, axis in enumerate(tied) for x in (inside[axis], [i])]
+        operands += [x for table, axes in tables for x in (table, [tied.index(axis) for axis in axes])]
+        return chance * float(np.einsum(*operands, [], optimize="greedy")) if tied else chance
 
 
 def explain(
@@ -373,13 +367,9 @@ class _Whole:
 
     def around(self, values: Ints, seed: int) -> Iterator[tuple[_Box, int]]:
         """Boxes of rejected points around one: axes are freed where possible, and the others widened."""
-        axes = range(values.shape[1])
-        turns = ([*axes[i:], *axes[:i]] for i in axes)
-        for order in islice((way for turn in turns for way in (turn, turn[::-1])), MOST_ORDERS):
-            point = {i: np.arange(n) == values[seed, i] for i, n in enumerate(self.rejected.shape)}
-            region = {**freed(point, self.grown, order)}
-            for i in [i for i in order if i in region]:
-                region[i] = self.grown(region, i)
+        point = {i: np.arange(n) == values[seed, i] for i, n in enumerate(self.rejected.shape)}
+        for order in _orders(list(point)):
+            region = _widened(freed(point, self.grown, order), self.grown, order)
             yield _Box(region, self.grown, lambda _: Proof("enumeration")), 0
 
     def grown(self, region: Region, axis: int) -> Bools:
@@ -391,11 +381,25 @@ class _Whole:
         return np.asarray(rejected.all(tuple(i for i in range(rejected.ndim) if i != axis)))
 
 
+def _orders(axes: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Some orders of the axes: forwards and backwards from each."""
+    turns = ([*axes[i:], *axes[:i]] for i in range(len(axes) or 1))
+    return islice((way for turn in turns for way in (turn, turn[::-1])), MOST_ORDERS)
+
+
 def freed(region: Region, grow: Grow, order: Sequence[int]) -> Region:
     """The region without the conditions that it does not need, tried in this order."""
     for i in order:
         if grow(region, i).all():
             region = {axis: mask for axis, mask in region.items() if axis != i}
+    return region
+
+
+def _widened(region: Region, grow: Grow, order: Sequence[int]) -> Region:
+    """The region with all values that can be added to its conditions, one after the other."""
+    for i in order:
+        if i in region:
+            region = {**region, i: grow(region, i)}
     return region
 
 
@@ -511,6 +515,15 @@ class Rows:
         """The proof that a row is below zero in a region."""
         return replace(self.names[row], bound=float(self.values.most(region, row)))
 
+    def around(self, row: int, point: Ints, value: float) -> Region:
+        """The conditions of a point that remain when those that raise the row least, which is below zero
+        there by `value`, are dropped."""
+        values = self.values
+        rise = values.maxima[:, row] - values.table[values.first + point, row]
+        order = np.argsort(rise, kind="stable")
+        left = order[rise[order].cumsum() >= -value - self.slack]
+        return {i: np.arange(len(values.space.axes[i])) == point[i] for i in left.tolist()}
+
     def grown(self, row: int, region: Region, axis: int) -> Bools:
         """All values of one axis that the row forbids under the region's other conditions."""
         rest = self.values.most({i: mask for i, mask in region.items() if i != axis}, row)
@@ -584,73 +597,16 @@ def _by_rows(
     rows = candidate_rows(points, space, sample.values)
     at = affine(space, rows.coefficients, rows.values.bias, sample.values)
     highest = rows.values.most({})
-    growths: dict[int, _Growth] = {}
 
     def around(seed: int) -> Iterator[tuple[_Box, int]]:
         # A row is sure at a point if little of its range is above its value there.
         sure = np.where(at[seed] < -rows.slack, -at[seed] / np.maximum(highest - at[seed], 1e-30), 0.0)
         for row in np.argsort(-sure, kind="stable")[: min(ROWS_A_SEED, np.count_nonzero(sure))].tolist():
-            if row not in growths:
-                growths[row] = _Growth.of(rows, row, sample, at[:, row] < -rows.slack)
-            region, work = growths[row].region(sample.values[seed])
-            if rows.values.most(region, row) < -rows.slack:
-                yield _Box(region, partial(rows.grown, row), partial(rows.proof, row)), work
+            grow, proof = partial(rows.grown, row), partial(rows.proof, row)
+            tight = rows.around(row, sample.values[seed], float(at[seed, row]))
+            for order in islice(_orders(sorted(tight)), 2):
+                region = _widened(tight, grow, order)
+                if rows.values.most(region, row) < -rows.slack:
+                    yield _Box(region, grow, proof), len(rows.values.table) * (1 + len(region))
 
     return _cover(sample, seeds, around, MOST_RULES, LEAST_SHARE)
-
-
-@dataclass(frozen=True, eq=False)
-class _Growth:
-    """The values of every axis in ascending order of a row's table: (axes, longest), padded at the end."""
-
-    rows: Rows
-    row: int
-    order: Ints
-    levels: Floats
-    rank: Ints
-    price: Floats
-    last: Ints
-
-    @classmethod
-    def of(cls, rows: Rows, row: int, sample: WeightedPoints, rejected: Bools) -> _Growth:
-        """Sorted tables, with prices from the points that the row rejects."""
-        values, axes = rows.values, rows.values.space.axes
-        lengths = np.array([len(axis) for axis in axes])
-        place = np.arange(lengths.max())
-        inside = place < lengths[:, None]
-        tables, share = np.full(inside.shape, np.inf), np.zeros(inside.shape)
-        tables[inside] = values.table[:, row]
-        positions = values.first + sample.values[rejected]
-        weights = np.repeat(sample.weights[rejected], len(axes))
-        share[inside] = np.bincount(positions.ravel(), weights, len(values.table))
-        share /= max(float(sample.weights[rejected].sum()), 1e-300)
-        order = np.argsort(tables, axis=1, kind="stable")
-        one_hot = np.array([values.space.block(axis.block).kind is Kind.ONE_HOT for axis in axes])
-        reading = _reading_price(lengths[:, None], one_hot[:, None], place + 1)
-        mass = np.take_along_axis(share, order, axis=1).cumsum(1)
-        price = np.where(inside, reading - np.log(np.clip(mass, 1e-6, 1.0)), np.inf)
-        levels = np.take_along_axis(tables, order, axis=1)
-        return cls(rows, row, order, levels, np.argsort(order, axis=1), price, lengths - 1)
-
-    def region(self, seed: Ints) -> tuple[Region, int]:
-        """A region around a point that the row rejects, and the work that the search took."""
-        every, place = np.arange(len(self.last)), np.arange(self.levels.shape[1])
-        now = self.rank[every, seed]
-        slack = -float(self.rows.values.bias[self.row] + self.levels[every, now].sum()) - self.rows.slack
-        now = np.where(self.levels[every, now] == self.levels[every, self.last], self.last, now)
-        work = 0
-        while True:
-            work += self.levels.size
-            rise = self.levels - self.levels[every, now, None]
-            fits = (place > now[:, None]) & (place <= self.last[:, None]) & (rise < slack)
-            saved = np.where(fits, self.price[every, now, None] - self.price, 0.0)
-            axis, level = divmod(int((saved / (rise + 1e-9)).argmax()), len(place))
-            if not saved[axis, level] > 0:
-                break
-            slack -= rise[axis, level]
-            now[axis] = level
-        region = {}
-        for axis in np.flatnonzero(now < self.last).tolist():
-            region[axis] = np.zeros(self.last[axis] + 1, dtype=np.bool_)
-            region[axis][self.order[axis, : now[axis] + 1]] = True
-        return region, work

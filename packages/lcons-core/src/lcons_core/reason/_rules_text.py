@@ -11,12 +11,13 @@ words are read in the order of the blocks (`B-NP I-NP` is label 1 and label 2).
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from lcons_core.reason._rules import Box, Rules, members
 from lcons_core.reason._words import runs
 
 MAX_BYTES = 2**24
+MOST_READINGS = 10**5
 FORBID, ALLOW = "forbid:", "allow only:"
 NEEDS, CANNOT = "needs", "cannot go with"
 RESERVED = {"or", "and", "not", "to", NEEDS, *CANNOT.split()}
@@ -362,31 +364,22 @@ def _columns_of(space: FeatureSpace, word: str, assignment: dict[str, Any]) -> l
 def _only_reading(
     space: FeatureSpace, words: Sequence[str], places: Sequence[list[tuple[str, str]]]
 ) -> tuple[tuple[str, str], ...]:
-    """The only way to place the words: in their order, otherwise in any order."""
+    """The only way to place the words: in the order of the blocks, otherwise in any order."""
     for word, some in zip(words, places, strict=True):
         if not some:
             known = "; ".join(f"{block.name} ({', '.join(block.values[:6])})" for block in space.blocks[:6])
             raise InvalidInput(f"unknown value {word!r}; the values are those of {known}.")
+    if math.prod(map(len, places)) > MOST_READINGS:
+        raise InvalidInput(
+            f"{' '.join(words)!r} has too many readings; name the blocks."
+        )
     order = [block.name for block in space.blocks]
-    for ordered in (True, False):
-        readings = list(islice(_readings(places, order if ordered else None), 2))
-        if len(readings) == 1:
-            return readings[0]
-        if readings:
-            named = ",".join(f"{place[0]}={word}" for place, word in zip(readings[0], words, strict=True))
-            raise InvalidInput(f"{' '.join(words)!r} is ambiguous; choose one reading, as in `{named}`.")
+    readings = [reading for reading in product(*places) if len({*reading}) == len(reading)]
+    ordered = [some for some in readings if [*some] == sorted(some, key=lambda place: order.index(place[0]))]
+    readings = ordered or readings
+    if len(readings) == 1:
+        return readings[0]
+    if readings:
+        named = ",".join(f"{place[0]}={word}" for place, word in zip(readings[0], words, strict=True))
+        raise InvalidInput(f"{' '.join(words)!r} is ambiguous; choose one reading, as in `{named}`.")
     raise InvalidInput(f"{' '.join(words)!r} does not fit the blocks; name at most one value per block.")
-
-
-def _readings(
-    places: Sequence[list[tuple[str, str]]], order: Sequence[str] | None
-) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Distinct places for the words; in the order of the blocks if it is passed."""
-    if not places:
-        yield ()
-        return
-    for before in _readings(places[:-1], order):
-        for place in places[-1]:
-            backwards = order and before and order.index(place[0]) < order.index(before[-1][0])
-            if place not in before and not backwards:
-                yield (*before, place)
