@@ -370,9 +370,7 @@ def _only_reading(
             known = "; ".join(f"{block.name} ({', '.join(block.values[:6])})" for block in space.blocks[:6])
             raise InvalidInput(f"unknown value {word!r}; the values are those of {known}.")
     if math.prod(map(len, places)) > MOST_READINGS:
-        raise InvalidInput(
-            f"{' '.join(words)!r} has too many readings; name the blocks."
-        )
+        raise InvalidInput(f"{' '.join(words)!r} has too many readings; name the blocks.")
     order = [block.name for block in space.blocks]
     readings = [reading for reading in product(*places) if len({*reading}) == len(reading)]
     ordered = [some for some in readings if [*some] == sorted(some, key=lambda place: order.index(place[0]))]
