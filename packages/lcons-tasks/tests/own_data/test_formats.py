@@ -178,6 +178,12 @@ def test_files_of_other_tools_are_read_as_they_write_them(tmp_path, name):
     assert list(read_words(path)) == [words for words, _ in SENTENCES_OF_TEXT]
 
 
+def test_columns_of_a_table_of_tokens_are_stated_by_their_names(tmp_path):
+    path = written(tmp_path, "a.csv", "Doc,Token,Gold\n1,a,B\n1,b,O\n2,c,O\n")
+    data = read_data(path, columns="sentence=Doc,word=Token,label=Gold")
+    assert [(one.x["word"], one.y) for one in data.instances] == [(("a", "b"), ("B", "O")), (("c",), ("O",))]
+
+
 def test_spans_that_do_not_fit_the_tokens_are_counted(tmp_path):
     path = written(
         tmp_path, "a.jsonl", json.dumps({"text": TEXT, "label": [*SPANS, [1, 3, "X"], [8, 18, "X"]]})

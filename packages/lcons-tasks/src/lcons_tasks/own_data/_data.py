@@ -7,7 +7,7 @@ in the provenance of the constraint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import Instance, InvalidInput, Unsupported
-from lcons_core._instance import WORD, read_instances
+from lcons_core._instance import WORD, read_instance, read_instances
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.learn._evidence import fold_bounds
 
@@ -51,9 +51,12 @@ class Structures:
         return Structures(instances, self.tuples, self.numbers()[chosen])
 
     @classmethod
-    def of(cls, structures: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Structures:
-        """(words, labels) pairs as structures."""
-        return cls(tuple(Instance({WORD: words}, labels) for words, labels in structures))
+    def of(cls, sentences: Iterable[tuple[Any, Sequence[str]]]) -> Structures:
+        """(words, labels) pairs as structures; words may be columns by name."""
+        instances = (read_instance((words, labels), WORD) for words, labels in sentences)
+        return cls(
+            tuple(Instance({k: tuple(v) for k, v in one.x.items()}, tuple(one.y)) for one in instances)
+        )
 
 
 def structures_of(data: Any) -> Structures:

@@ -30,12 +30,12 @@ import inspect
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
-from lcons_core import Instance, InvalidInput, MissingExtra
+from lcons_core import InvalidInput, MissingExtra
 from lcons_core._instance import WORD
 from lcons_tasks.data import Columns, MalformedCorpus, Sentence, read_columns
 from lcons_tasks.data._columns import Column, first_width
@@ -76,6 +76,7 @@ _BY_NAME = {
     ".npz": NPZ,
 }
 _BEGINNING = 2**16
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 # Columns of CoNLL-U.
 FORM, UPOS = 2, 4
 LAST = -1
@@ -92,7 +93,7 @@ def tell_format(path: File, columns: bool = False, tabs: bool = False) -> str:
     ending = Path(path).suffix.lower()
     if ending in _OF_CONTRIB or ending in _registered():
         return ending
-    form = _BY_NAME.get(ending) or _by_content(*beginning(path), columns)
+    form = _BY_NAME.get(ending) or _by_content(beginning(path), columns)
     if form is None:
         raise InvalidInput(
             f"the format of {os.fspath(path)!r} is not clear: state it with the argument `form` ({_known()})."
@@ -100,13 +101,13 @@ def tell_format(path: File, columns: bool = False, tabs: bool = False) -> str:
     return form
 
 
-def beginning(path: File) -> tuple[bytes, bool]:
-    """(the first bytes of a file, whether these are all)."""
+def beginning(path: File) -> bytes:
+    """The first bytes of a file."""
     try:
         if Path(path).is_fifo():
             raise InvalidInput(f"{os.fspath(path)!r} is a pipe: write it to a file first.")
         with Path(path).open("rb") as file:
-            return file.read(_BEGINNING), not file.read(1)
+            return file.read(_BEGINNING)
     except OSError as error:
         raise unreadable(path, error) from None
 
@@ -119,13 +120,14 @@ def _known() -> str:
     return ", ".join([*FORMATS, *sorted(name for name in _registered() if not name.startswith("."))])
 
 
-def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
-    if head.startswith(b"PK\x03\x04") or b"\0" in head:
-        return None if b"\0" in head and not head.startswith(b"PK") else NPZ
+def _by_content(head: bytes, columns: bool) -> str | None:
+    if head.startswith(COMPRESSED) or b"\0" in head:
+        return NPZ if head.startswith(b"PK\x03\x04") else None
     lines = [line.strip() for line in head.decode("utf-8-sig", "replace").split("\n")]
-    text = "\n".join(lines if whole else lines[:-1]).strip()
+    # The last line may be cut.
+    text = "\n".join(lines[: None if len(head) < _BEGINNING else -1]).strip()
     if not text:
-        return CONLL if whole else None
+        return CONLL
     if re.match(r"\{|\[\s*[\[{]", text):
         return JSON
     header = cells_of(text.split("\n", 1)[0])
@@ -143,14 +145,13 @@ def _are_tokens(header: list[str], stated: Record) -> bool:
     return all((stated.get(one) or member_of(one, names)).casefold() in names for one in (WORD, LABEL))
 
 
-COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 # The largest share of characters that text has not.
 MOST_STRANGE = 0.2
 
 
 def check_text(path: File) -> None:
     """Raises an error if the beginning of a file is not UTF-8 text with lines that end in LF."""
-    head, _ = beginning(path)
+    head = beginning(path)
     text = head.decode("utf-8", "replace")
     strange = len(re.findall("[\N{REPLACEMENT CHARACTER}\x00-\x08\x0e-\x1f]", text))
     if head.startswith(COMPRESSED) or b"\0" in head or strange > MOST_STRANGE * len(text):
@@ -240,16 +241,11 @@ def _read_registered(path: File, form: str, stated: Mapping[str, str]) -> Struct
     except TypeError as error:
         raise InvalidInput(f"expected `columns` that the format {form} knows: {error}.") from None
     try:
-        return Structures(tuple(_instance(tokens, labels) for tokens, labels in read(path, **stated)))
+        return Structures.of(read(path, **stated))
     except OSError as error:
         raise unreadable(error.filename or path, error) from None
     except ValueError as error:
         raise MalformedCorpus(f"{os.fspath(path)}: {error}") from None
-
-
-def _instance(tokens: Sequence[str] | Mapping[str, Sequence[str]], labels: Sequence[str]) -> Instance:
-    columns = tokens if isinstance(tokens, Mapping) else {WORD: tokens}
-    return Instance({name: tuple(values) for name, values in columns.items()}, tuple(labels))
 
 
 def labelled_layout(path: File, columns: str | None, tabs: bool = False) -> Columns:
@@ -349,7 +345,7 @@ def _form_of_words(path: File, tabs: bool) -> str:
 
 def _has_single_words(path: File) -> bool:
     """Whether each line of the beginning of a file has one cell or none; one line may be a heading."""
-    head, _ = beginning(path)
+    head = beginning(path)
     lines = [line for line in head.splitlines() if line.strip()]
     is_other = b"\0" in head or re.match(rb"(\xef\xbb\xbf)?\s*[{\[]", head)
     return not is_other and len(lines) > 1 and all(len(line.split()) == 1 for line in lines)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +59,11 @@ def member_of(column: str, names: Iterable[str]) -> str:
 
 def json_records(path: File) -> Iterator[tuple[int, Record]]:
     """(line or number in an array, object) of each object of a file of JSON lines, or of one JSON array."""
-    lines = [(number, text) for number, text in numbered_lines(path) if text]
+    numbered = ((number, text) for number, text in numbered_lines(path) if text)
+    first = list(islice(numbered, 1))
+    lines = chain(first, numbered)
     values: Iterable[tuple[int, Any]] = ((number, _parsed(path, number, text)) for number, text in lines)
-    if lines and _begins_array(lines[0][1]):
+    if first and _begins_array(first[0][1]):
         values = enumerate(_parsed(path, 1, "\n".join(text for _, text in lines)), start=1)
     for number, value in values:
         match value:
@@ -92,8 +94,8 @@ def _parsed(path: File, number: int, text: str) -> Any:
 def row_records(rows: Iterator[tuple[int, list[str]]], stated: Record) -> Iterator[tuple[int, Record]]:
     """(line, columns) of each sentence of a table with one row per token. A sentence ends where the cell in
     the column of sentences changes and is not empty, and at a row without cells."""
-    names = [name.casefold() for name in next(rows)[1]]
-    place = stated.get(SENTENCE, member_of(SENTENCE, names)).casefold()
+    names = [name if name in stated.values() else name.casefold() for name in next(rows)[1]]
+    place = stated.get(SENTENCE) or member_of(SENTENCE, names)
     tokens: list[dict[str, str]] = []
     first, sentence = 0, ""
     for line, cells in chain(rows, [(0, [])]):
@@ -204,6 +206,7 @@ def _instance(record: Record, stated: Record) -> Instance:
     label, word = (stated.get(column) or member_of(column, record) for column in (LABEL, WORD))
     if TUPLES in record and label not in record:
         return Instance({}, _tuples(record[TUPLES]))
+    stated = {column: name for column, name in stated.items() if column != SENTENCE}
     missing = [name for name in (label, *stated.values()) if name not in record]
     if missing:
         raise InvalidInput(
