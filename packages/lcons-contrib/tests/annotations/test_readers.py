@@ -156,7 +156,7 @@ def test_annotations_that_overlap_are_left_out_with_a_warning(tmp_path):
         ("label-studio", "[{", "a.ann"),
         ("label-studio", "{}", "a JSON list of tasks"),
         ("brat", "T1 PER 0 3\n", "T1<tab>PER"),
-        ("brat", "", "expected labelled structures, found none"),
+        ("brat", "", "expected labelled structures"),
         ("webanno", "#FORMAT=WebAnno TSV 3.3\n\n1-1\t0-1\tAnn\n", "a span layer"),
         ("spacy", "not a DocBin", "a DocBin of spaCy"),
     ],

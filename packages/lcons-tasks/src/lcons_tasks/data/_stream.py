@@ -49,9 +49,9 @@ def are_wrapped(text: str) -> bool:
     (True, False)
     """
     lines = [line.split() for line in text.split("\n")]
-    pairs = [(len(" ".join(line)), len(after[0])) for line, after in pairwise(lines) if line and after]
-    width = sorted(length for length, _ in pairs)[9 * len(pairs) // 10] if len(pairs) > 1 else 0
-    full = sum(length + 1 + word > width for length, word in pairs)
+    pairs = [(" ".join(line), after[0]) for line, after in pairwise(lines) if line and after]
+    width = sorted(len(line) for line, _ in pairs)[9 * len(pairs) // 10] if len(pairs) > 1 else 0
+    full = sum(len(line) + 1 + len(word) > width and line[-1] not in ".?!" for line, word in pairs)
     return width >= NARROWEST and 2 * full > len(pairs)
 
 

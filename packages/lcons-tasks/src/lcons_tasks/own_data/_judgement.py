@@ -139,12 +139,15 @@ def judge(
 
     `seen`: the keys of the valid training parts, if the data are not in training, so that parts may be new.
     """
-    accepted, keys = accepts(constraint, parts.rows.psi), parts.rows.psi.row_keys()
-    new = None if seen is None else np.array([key not in seen for key in keys], dtype=np.bool_)
+    psi = parts.rows.psi
+    accepted, new = accepts(constraint, psi), None
+    if seen is not None:
+        new = np.array([key not in seen for key in psi.row_keys()], dtype=np.bool_)
     unit = ROW if isinstance(data, PsiTable) else STRUCTURE
-    rejected = np.flatnonzero(~accepted).tolist()
-    first = {keys[row]: row for row in reversed(rejected)}
-    often = Counter(keys[row] for row in rejected).most_common(MOST_SHOWN)
+    rejected = np.flatnonzero(~accepted)
+    keys = psi.take(rejected).row_keys()
+    first = dict(zip(reversed(keys), reversed(rejected.tolist()), strict=True))
+    often = Counter(keys).most_common(MOST_SHOWN)
     outside = [f"{unit} {data.numbers()[i]}: {reason}" for i, reason in parts.outside.items()]
     return Judgement(
         unit=unit,
