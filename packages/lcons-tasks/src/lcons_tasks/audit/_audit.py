@@ -253,7 +253,7 @@ def _scheme(sentences: Sequence[Sentence]) -> str | None:
     usual = detect_scheme(sentence.labels for sentence in sentences)
     if usual is not None:
         return usual
-    labels = {label for sentence in sentences for label in sentence.labels}
+    labels = sorted({label for sentence in sentences for label in sentence.labels})
     for name, rules in DESIGNED.items():
         try:
             constraint = rules(labels)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
+from lcons_core._constraint import as_constraint
 from lcons_core._types import Floats, OnProgress
 from lcons_core.features import ConstraintFeature
 from lcons_core.learn._examples import NEGATIVES, usual_negatives
@@ -85,6 +86,7 @@ def diagnose(
     the source in its provenance, or else the paper's for its feature. `progress` is called with
     (done, total).
     """
+    as_constraint(constraint, "diagnose", "its feature")
     data = _readable(constraint, structures_of(train), structures_of(held_out), predictions, negatives)
     material, predicted = data.material, data.predicted
     draws = Resampler(len(material.held_out), seed)

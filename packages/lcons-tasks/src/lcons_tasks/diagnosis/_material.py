@@ -98,21 +98,16 @@ class Material:
 
     def shuffled(self, rng: np.random.Generator) -> Material:
         """The same data, shuffled, so that they obey no constraint."""
-        mixed = shuffled_members if self.tuples else shuffled_labels
-        return replace(self, train=mixed(self.train, rng), held_out=mixed(self.held_out, rng))
+        train, held_out = (shuffled(some, self.tuples, rng) for some in (self.train, self.held_out))
+        return replace(self, train=train, held_out=held_out)
 
 
-def shuffled_labels(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
-    """The structures with their labels shuffled over all tokens: only the label frequencies stay the same."""
-    labels = [label for structure in structures for label in structure.y]
-    order = iter(rng.permutation(len(labels)))
-    return [Instance(s.x, [labels[next(order)] for _ in s.y]) for s in structures]
-
-
-def shuffled_members(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
-    """The structures with each member shuffled over all tuples: values are combined at random."""
-    members = zip(*(one for structure in structures for one in structure.y), strict=True)
-    mixed = zip(*([values[i] for i in rng.permutation(len(values))] for values in members), strict=True)
+def shuffled(structures: Sequence[Instance], tuples: bool, rng: np.random.Generator) -> list[Instance]:
+    """The structures with their labels shuffled over all tokens, or each member of tuples over all tuples:
+    only the frequencies stay the same."""
+    values = [label if tuples else (label,) for structure in structures for label in structure.y]
+    members = ([member[i] for i in rng.permutation(len(member))] for member in zip(*values, strict=True))
+    mixed = iter([one if tuples else one[0] for one in zip(*members, strict=True)])
     return [Instance(s.x, [next(mixed) for _ in s.y]) for s in structures]
 
 

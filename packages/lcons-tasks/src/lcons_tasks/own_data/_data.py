@@ -63,12 +63,13 @@ def structures_of(data: Any) -> Structures:
     """Structures, or a list of instances, sentences or (words, labels) pairs, as structures."""
     if isinstance(data, Structures):
         return data
-    if isinstance(data, PsiTable):
-        raise Unsupported("expected label sequences or tuples: got a table of psi vectors.")
+    if not isinstance(data, Iterable) or isinstance(data, PsiTable):
+        raise Unsupported(f"expected label sequences or tuples: got a {type(data).__name__}.")
     instances = read_instances((getattr(one, "instance", one) for one in data), WORD)
-    return Structures(
-        tuple(instances), any(not isinstance(label, str) for i in instances for label in i.y[:1])
-    )
+    labels = [label for one in instances for label in one.y[:1]]
+    if not all(isinstance(label, str | tuple | list) for label in labels):
+        raise InvalidInput(f"labels are names, or tuples of names: got {labels[0]!r:.40}.")
+    return Structures(tuple(instances), not all(isinstance(label, str) for label in labels))
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,6 +96,8 @@ def learn(
     (False, 0)
     """
     data = data if isinstance(data, PsiTable) else structures_of(data)
+    if held_out is not None and not isinstance(held_out, PsiTable):
+        held_out = structures_of(held_out)
     chosen = recipe or Recipe(evidence=AUTO)
     task = task_of(data, chosen)
     # Errors of held-out data come before the work.
