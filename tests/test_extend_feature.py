@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core import (
@@ -144,6 +144,7 @@ def test_the_commands_know_it_too(saved, tmp_path):
     assert [line.split()[-1] for line in decoded.splitlines() if line] == ["open", "text", "close"]
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(*[st.integers(-8, 8)] * 3), min_size=1, max_size=5))
 def test_decoders_that_have_never_heard_of_it_are_exact_under_it(constraint, emission):
     scores = ChainScores(emission, labels=["open", "text", "close"])

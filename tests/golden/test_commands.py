@@ -102,9 +102,7 @@ COMMANDS = {
     "parse-bibtex": "parse --model v0.1.0/parser --format bibtex < references.txt",
     "parse-csl": "parse --model v0.1.0/parser --format csl references.txt",
     "parse-json": "parse --model v0.1.0/parser --json references.txt",
-    "parse-alone": "parse --model v0.1.0/parser --no-constraints --format tagged references.txt",
     "extract": "extract --model v0.1.0/extractor marked.txt",
-    "extract-alone": "extract --model v0.1.0/extractor --no-constraints < marked.txt",
     "extract-missing": "extract --model nowhere marked.txt",
     "data-list": "data list",
     "data-list-json": "data list --json",
@@ -112,7 +110,7 @@ COMMANDS = {
     "report-nothing": "report nowhere -o page.html",
     "run-unknown": "run chunking --base magic",
 }  # fmt: skip
-NEED_POS_TAGS = ("extract", "extract-alone")
+NEED_POS_TAGS = ("extract",)
 
 
 def use_few_tagged_sentences(patch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 
 import pytest
 from click.testing import CliRunner
@@ -142,14 +141,3 @@ def test_pos_tags_are_made_where_the_tagger_needs_them_and_only_there(run, cache
     assert [path.name[:4] for path in (cache / "pos").iterdir()] == ["pos-"]
     assert "training" not in run(model="pos").stderr
     assert "POS" not in run(given="", model="pos").stderr
-    assert "POS" not in run("--no-constraints", model="pos").stderr
-
-
-def test_without_constraints_the_model_decodes_alone(run):
-    given = "rivers 1991 12 ( small . of , May\n"
-    constrained, alone = (
-        run("--format", "tagged", *more, given=given) for more in ((), ("--no-constraints",))
-    )
-    assert constrained.stdout != alone.stdout
-    assert "changed by the constraints: 1, relaxed: 0" in constrained.stderr
-    assert re.fullmatch(r"lcons: references: 1 \(\d fields\)\n", alone.stderr)

@@ -37,8 +37,7 @@ DEFAULT_MODEL = "runs/er/extractor"
     help=r"marked: the text in brackets; `\[` and `\]` are brackets of the text. names: runs of proper nouns."
     " Otherwise the entities that this spaCy pipeline finds, such as en_core_web_sm.",
 )
-@click.option("--no-constraints", is_flag=True, help="Use the model alone.")
-def extract(file: str, folder: str, candidates: str, no_constraints: bool) -> None:
+def extract(file: str, folder: str, candidates: str) -> None:
     """Label the entity candidates in FILE, or on stdin, and their relations; one line per sentence.
 
     Writes one JSON object per line that is not blank: its text without marks; its entities, all candidates in
@@ -56,8 +55,7 @@ def extract(file: str, folder: str, candidates: str, no_constraints: bool) -> No
     from lcons_tasks.apps import load_extractor
     from lcons_tasks.apps._candidates import load_recogniser
 
-    loaded = load_extractor(folder)
-    extractor = loaded.alone if no_constraints else loaded
+    extractor = load_extractor(folder)
     nlp = None
     if candidates not in ("marked", "names"):
         candidates, nlp = "spacy", load_recogniser(candidates)

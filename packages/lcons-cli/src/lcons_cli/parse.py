@@ -46,14 +46,8 @@ _OF_CONTRIB = ("bibtex", "csl")
     " line, where start and end count characters of its text. With lcons-contrib also csl: CSL-JSON, one"
     " array; bibtex: entries.",
 )
-@click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-def parse(
-    file: str,
-    folder: str,
-    form: str,
-    no_constraints: bool,
-) -> None:
+def parse(file: str, folder: str, form: str) -> None:
     """Find the fields of the references in FILE, or on stdin, with a model under its constraints.
 
     The input has one line per reference. If the tagger needs POS tags, spaCy provides them. Blank lines stay
@@ -71,8 +65,7 @@ def parse(
     if not Path(folder).is_dir():
         raise InvalidInput(f"there is no tagger in {folder!r}: make one with `lcons run citation`.")
     writer = _writer(form)
-    loaded = load_constrained_tagger(folder)
-    tagger = loaded.alone if no_constraints else loaded
+    tagger = load_constrained_tagger(folder)
     unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
     if unknown:
         raise InvalidInput(f"the tagger reads the column {unknown[0]!r}, which references do not have.")

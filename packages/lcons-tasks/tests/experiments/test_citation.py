@@ -9,7 +9,7 @@ import pytest
 from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.apps.references import parse
-from lcons_tasks.data import find
+from lcons_tasks.data import find, read_references
 from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.citation._constraints import (
@@ -30,7 +30,8 @@ from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT
 from lcons_tasks.experiments.engine._run import run, write_run
 
-needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
+CORA = find("cora") or ()
+needs_cora = pytest.mark.skipif(not CORA, reason="needs Cora")
 
 QUICK = Options(seeds=(1,), bases=("words-brief",), decoders=("exact", "soft", "designed"), sizes=(20,))
 
@@ -67,11 +68,10 @@ def test_the_bundled_corpus_has_fields_and_a_tag_a_token(corpus):
 
 
 @needs_cora
-def test_cora_has_the_known_tokens_and_is_split_300_100_100(stages):
-    corpus = load_corpus("cora", stages)
-    assert sum(map(len, corpus.references)) == 19182
-    parts = split(corpus, 7)
-    assert [len(part) for part in (parts.train, parts.dev, parts.test)] == [300, 100, 100]
+def test_cora_has_the_known_references_and_tokens():
+    references = list(read_references(CORA[0]))
+    assert len(references) == 500
+    assert sum(len(label_tokens(reference)[0]) for reference in references) == 19182
 
 
 def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ import click
 from lcons_cli.compare import is_rules
 from lcons_cli.console import print_json, say
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import COUNT, INPUT, OUTPUT, check_output, json_option
+from lcons_cli.options import INPUT, OUTPUT, check_output, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,13 +34,6 @@ _REPLIES = {"y": True, "yes": True, "n": False, "no": False, "u": None, "unsure"
     help="Take the answers from a constraint file or a text file of rules, as for `lcons compare`, instead of"
     " from the terminal.",
 )
-@click.option(
-    "--lead",
-    type=COUNT,
-    default=1,
-    help="Ask each question until one answer leads by this many: 2 or 3 if some answers may be wrong.",
-)
-@click.option("--most", type=COUNT, help="The largest number of questions.")
 @labelled_options
 @json_option
 def ask(
@@ -48,8 +41,6 @@ def ask(
     data: str,
     output: str,
     answers: str | None,
-    lead: int,
-    most: int | None,
     form: str | None,
     columns: str | None,
     as_json: bool,
@@ -83,7 +74,7 @@ def ask(
             f"left out: {len(read.instances) - len(shown):,} structures with labels that the constraint lacks"
         )
     answer = _from_terminal() if answers is None else _from_file(answers, learned)
-    found = ask_questions(learned, shown, answer, lead=lead, most=most)
+    found = ask_questions(learned, shown, answer)
     save(found.constraint, output)
     if as_json:
         print_json({"constraint": output, **found.to_dict()})
