@@ -55,7 +55,6 @@ from lcons_tasks.models._consistent_chain import (
     ConsistentChain,
     consistent,
 )
-from lcons_tasks.models._encoder import Source
 from lcons_tasks.stats import f1
 
 OUTSIDE = "O"
@@ -172,7 +171,8 @@ class _Work:
 
     def run(self) -> FittedTagger:
         """All steps."""
-        plain = self._trained(_Reading(self.settings.penalties[0], vectors=self._plain_vectors()))
+        vectors = None if self.uses(VECTORS) else next(iter(self._vectors()), None)
+        plain = self._trained(_Reading(self.settings.penalties[0], vectors=vectors))
         self.steps.add("base model", decode_folds(plain.held, ()))
         self.scheme = self.steps.scheme(self.labels) if self.uses(SCHEME) else ()
         if self.scheme:
@@ -223,43 +223,29 @@ class _Work:
         held = [base.scores(model, *fold) for model, fold in zip(models, self.folds, strict=True)]
         return _Folds(base, reading, tuple(models), tuple(held))
 
-    def _with_vectors(self, plain: _Folds) -> _Folds:
-        """The base that also reads vectors: with the best scale, then layers, then without hand features."""
-        if self.settings.source is None or not self.uses(VECTORS):
-            return plain
-        choices = self._read_vectors(self.settings.source)
-        best = self._vectors_of(plain, choices[0], self.settings.scales[0])
-        scale = self.settings.scales[0]
-        for other in self.settings.scales[1:]:
-            best, scale = self._better(best, self._vectors_of(plain, choices[0], other), scale, other)
-        layers = choices[0]
-        for choice in choices[1:]:
-            best, layers = self._better(best, self._vectors_of(plain, choice, scale), layers, choice)
-        alone = self._vectors_of(plain, replace(layers, hand=False), scale)
-        best, _ = self._better(best, alone, None, None)
-        labels = self._decoded(best.held)
-        if not self._stays(self.steps.steps[-1][1], labels):
-            return plain
-        self.steps.add(f"vectors of {self.settings.source.kind}", labels)
-        return best
-
-    def _read_vectors(self, source: Source) -> list[TextVectors]:
+    def _vectors(self) -> list[TextVectors]:
+        """The vectors of all text, by each option, the default first; none without a source."""
+        if self.settings.source is None:
+            return []
         words = [sentence.words for sentence in self.sentences]
         report = self.progress and partial(self.progress, "computing vectors")
-        return TextVectors.each(source, words, self.texts, report)
+        return TextVectors.each(self.settings.source, words, self.texts, self.settings.scales, report)
 
-    def _plain_vectors(self) -> TextVectors | None:
-        """The vectors that the base model reads without a choice."""
-        source = self.settings.source
-        return None if source is None or self.uses(VECTORS) else self._read_vectors(source)[0]
-
-    def _vectors_of(self, plain: _Folds, vectors: TextVectors, scale: float) -> _Folds:
-        return self._trained(replace(plain.reading, vectors=vectors.scaled(scale)))
-
-    def _better(self, folds: _Folds, other: _Folds, value: Item, another: Item) -> tuple[_Folds, Item]:
-        """The better folds, with their value."""
-        counts = [self.steps.counts(self._decoded(one.held)) for one in (folds, other)]
-        return (other, another) if self._prefer(0, [1], counts, 0.0) else (folds, value)
+    def _with_vectors(self, plain: _Folds) -> _Folds:
+        """The base that also reads vectors, by the best option."""
+        options = [
+            self._trained(replace(plain.reading, vectors=vectors))
+            for vectors in (self._vectors() if self.uses(VECTORS) else ())
+        ]
+        if not options:
+            return plain
+        labels = [self._decoded(option.held) for option in options]
+        counts = [self.steps.counts(y) for y in labels]
+        best = self._prefer(0, range(1, len(options)), counts, 0.0)
+        if not self._stays(self.steps.steps[-1][1], labels[best]):
+            return plain
+        self.steps.add("vectors of words", labels[best])
+        return options[best]
 
     def _with_text(self, plain: _Folds) -> tuple[_Folds, Sequence[ChainBatch], Weights]:
         """The base with clusters of words, its scores with consistency, and the weights; without both, if the

@@ -39,9 +39,11 @@ _OPTIMISTIC = (
 def fit_document(found: Fitted, next_command: str = "") -> Document:
     """The report of a fitted tagger; `next_command` is a command to try next."""
     title, made, sides = _names(found)
+    choosing = found.chosen.get("sentences that chose", found.labelled)
+    part = f"{choosing:,} of " if choosing < found.labelled else ""
     compared = (
-        f"{made} Figures are {found.measure} on the labelled sentences, by {found.chosen['folds']} contiguous"
-        " folds."
+        f"{made} Figures are {found.measure} on {part}the labelled sentences, by {found.chosen['folds']}"
+        " contiguous folds."
     )
     headline = None
     if len(found.contributions) > 1:

@@ -45,33 +45,27 @@ class TextVectors:
         source: Source,
         labelled: Sequence[Sequence[str]],
         unlabelled: Sequence[Sequence[str]],
+        scales: Sequence[float],
         progress: Callable[[int, int], None] | None = None,
     ) -> list[TextVectors]:
-        """The vectors of the texts, by each choice of layers; the usual choice first."""
+        """The vectors of the texts by each scale, other choice of layers, and without hand features."""
         H = source.vectors([*labelled, *unlabelled], progress)
         n = sum(map(len, labelled))
-        found = []
-        for columns in source.choices(H.shape[1]):
-            part = H[:, columns].astype(np.float64)
-            some = part[:: len(part) // MOST_WORDS + 1]
-            mean = some.mean(0)
-            squares, U = np.linalg.eigh((some - mean).T @ (some - mean) / len(some))
-            P = U[:, ::-1][:, :DIMENSIONS] / np.sqrt(max(float(squares[-1]), 1e-12))
-            z = ((part - mean) @ P).astype(np.float32)
-            whole = np.zeros((H.shape[1], P.shape[1])), np.zeros(H.shape[1])
-            whole[0][columns], whole[1][columns] = P, mean
-            found.append(cls(source, z[:n], z[n:], whole[1], whole[0]))
-        return found
 
-    def scaled(self, scale: float) -> TextVectors:
-        """The vectors times `scale`."""
-        return replace(
-            self,
-            labelled=self.labelled * np.float32(scale),
-            unlabelled=self.unlabelled * np.float32(scale),
-            directions=self.directions * scale,
-            scale=self.scale * scale,
-        )
+        def reduced(columns: slice, scale: float, hand: bool = True) -> TextVectors:
+            part = H[:, columns]
+            some = part[:: len(part) // MOST_WORDS + 1].astype(np.float64)
+            squares, U = np.linalg.eigh(np.cov(some.T, ddof=0))
+            P, mean = np.zeros((H.shape[1], min(DIMENSIONS, len(U)))), np.zeros(H.shape[1])
+            P[columns] = U[:, ::-1][:, :DIMENSIONS] * (scale / np.sqrt(max(float(squares[-1]), 1e-12)))
+            mean[columns] = some.mean(0)
+            z = part @ P[columns].astype(np.float32) - (mean @ P).astype(np.float32)
+            return cls(source, z[:n], z[n:], mean, P, scale, hand)
+
+        usual, *others = source.choices(H.shape[1])
+        options = [(usual, scale, True) for scale in scales]
+        options += [(other, scales[0], True) for other in others]
+        return [reduced(*option) for option in (*options, (usual, scales[0], False))]
 
     def read(self, labelled: Sequence[Sequence[str]]) -> TextVectors:
         """The vectors of other labelled sentences."""

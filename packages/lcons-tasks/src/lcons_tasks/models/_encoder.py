@@ -97,9 +97,10 @@ class Encoder:
 
         model, pieces = self._loaded, _Pieces(self._tokenizer)
         limit = min(getattr(model.config, "max_position_embeddings", 0) or MOST_SUBWORDS, MOST_SUBWORDS)
-        windows = [w for first, words in _placed(texts) for w in pieces.windows(first, words, limit - 4)]
+        firsts = np.cumsum([0, *map(len, texts)]).tolist()
+        windows = [w for i, words in enumerate(texts) for w in pieces.windows(firsts[i], words, limit - 4)]
         windows.sort(key=lambda window: len(window.ids))
-        result: Vectors = np.zeros((sum(map(len, texts)), 0), np.float32)
+        result: Vectors = np.zeros((firsts[-1], 0), np.float32)
         done = 0
         while done < len(windows):
             stop = done + 1
@@ -216,12 +217,6 @@ class _Pieces:
         for window in found:
             window.ids.extend(self.after)
         return found
-
-
-def _placed(texts: Texts) -> list[tuple[int, Sequence[str]]]:
-    """Each text with the number of its first token."""
-    firsts = np.cumsum([0, *map(len, texts)]).tolist()
-    return list(zip(firsts, texts, strict=False))
 
 
 def _digest(paths: Sequence[Path]) -> str:
