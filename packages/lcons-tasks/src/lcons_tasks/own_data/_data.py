@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import Instance, InvalidInput, Unsupported
-from lcons_core._instance import WORD, read_instance, read_instances
+from lcons_core._instance import WORD, read_instances
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.learn._evidence import fold_bounds
 
@@ -53,7 +53,8 @@ class Structures:
     @classmethod
     def of(cls, sentences: Iterable[tuple[Any, Sequence[str]]]) -> Structures:
         """(words, labels) pairs as structures; words may be columns by name."""
-        instances = (read_instance((words, labels), WORD) for words, labels in sentences)
+        columns = ((x if isinstance(x, Mapping) else {WORD: x}, labels) for x, labels in sentences)
+        instances = (Instance(x, labels) for x, labels in columns)
         return cls(
             tuple(Instance({k: tuple(v) for k, v in one.x.items()}, tuple(one.y)) for one in instances)
         )
