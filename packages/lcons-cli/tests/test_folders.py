@@ -3,6 +3,7 @@
 import fcntl
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -83,6 +84,30 @@ def test_files_of_others_and_of_other_settings_are_not_mixed(folder):
     refused(run(folder, "--jobs", 1, "--beam", 5, out="mine"))
     iob2([*LABELS, "B-VP"]).save(folder / "iob2.json")
     refused(run(folder, "--jobs", 1, out="mine"))
+
+
+def test_a_part_of_what_an_engine_writes_is_not_taken_for_the_whole(folder, monkeypatch):
+    """The process ends between the first and the second file that it moves into the folder."""
+
+    def ray(work, first, out):
+        for name in ("0", "1"):
+            write(out / f"{name}.jsonl", ROW)
+
+    move, moved = Path.replace, []
+
+    def move_one(path, target):
+        if moved:
+            raise OSError("killed")
+        moved.append(move(path, target))
+
+    monkeypatch.setattr("lcons_cli.folders._ray", ray)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(Path, "replace", move_one)
+        refused(run(folder, "--engine", "ray"))
+    assert len(list((folder / "out").glob("*.jsonl"))) == 1
+    refused(run(folder, "--engine", "ray"))
+    assert run(folder, "--engine", "ray", out="whole").exit_code == 0
+    assert len(list((folder / "whole").glob("*.jsonl"))) == 2
 
 
 def test_an_output_folder_is_locked_while_a_run_writes(folder):

@@ -72,15 +72,16 @@ def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int 
             raise InvalidInput(
                 f"{out!r} has files of another run, such as {present[0]}; name another folder."
             )
-        record.write_text(settings)
         try:
             if engine == "local":
+                record.write_text(settings)
                 _local(work, files, target, jobs)
             elif not present:
                 with hidden_folder(target) as unfinished:
                     (_ray if engine == "ray" else _dask)(work, files[0], unfinished / "files")
                     for path in (unfinished / "files").iterdir():
                         path.replace(target / f"{path.stem}{files[0].suffix}")
+                record.write_text(settings)  # last, as nothing says which files would be missing
         except ModuleNotFoundError as error:
             raise MissingExtra(f"{error}; run `pip install lcons-cli[parquet,ray,dask]`.") from None
     say(f"files: {len(files):,} done, into {out}")
