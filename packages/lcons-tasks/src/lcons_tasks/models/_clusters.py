@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +41,6 @@ _OFFSETS = (-2, -1, 1, 2)
 _DIGIT = re.compile(r"\d")
 
 
-@lru_cache(2**16)
 def form(word: str) -> str:
     """The word as clusters and consistency read it.
 
@@ -67,9 +66,17 @@ class Clusters:
         """The clusters of a word, from coarse to fine; None for an unknown word."""
         return self._names.get(form(word))
 
+    def rows(self, words: Sequence[str]) -> list[tuple[str, ...]]:
+        """The clusters of each word, from coarse to fine, `UNKNOWN` for an unknown word."""
+        if len(self._read) > _WORDS:
+            self._read.clear()
+        for word in set(words).difference(self._read):
+            self._read[word] = self._names.get(form(word), self._unknown)
+        return list(map(self._read.__getitem__, words))
+
     def add(self, x: Columns) -> dict[str, Sequence[str]]:
         """The columns of a sentence and the clusters of its words, `UNKNOWN` for an unknown word."""
-        rows = [self._names.get(form(word), self._unknown) for word in x[WORD]]
+        rows = self.rows(x[WORD])
         clusters = zip(*rows, strict=True) if rows else ([] for _ in self.columns)
         return {**x, **dict(zip(self.columns, map(tuple, clusters), strict=True))}
 
@@ -84,6 +91,11 @@ class Clusters:
     @cached_property
     def _names(self) -> dict[str, tuple[str, ...]]:
         return {w: tuple(map(str, row)) for w, row in zip(self.words, self.ids.tolist(), strict=True)}
+
+    @cached_property
+    def _read(self) -> dict[str, tuple[str, ...]]:
+        """The clusters of words that were read."""
+        return {}
 
     @cached_property
     def _unknown(self) -> tuple[str, ...]:

@@ -50,14 +50,14 @@ def _clusters(words: Sequence[str], clusters: Clusters | None) -> Iterator[str]:
     """The finest cluster of each word."""
     if clusters is None:
         return iter([UNKNOWN] * len(words))
-    return iter(clusters.add({WORD: words})[clusters.columns[-1]])
+    return (row[-1] for row in clusters.rows(words))
 
 
 def _contexts(words: Sequence[str], clusters: Clusters | None) -> Iterator[str]:
     """The clusters of three words, of middle size; a word without a cluster stands for itself."""
     if clusters is None:
         return iter([UNKNOWN] * len(words))
-    middle = clusters.add({WORD: words})[clusters.columns[-2]]
+    middle = (row[-2] for row in clusters.rows(words))
     names = ["<", *(form(w) if c == UNKNOWN else c for w, c in zip(words, middle, strict=True)), ">"]
     return (" ".join(names[t : t + 3]) for t in range(len(words)))
 
