@@ -90,8 +90,6 @@ def test_a_passage_without_candidates_has_no_entities(words, extractor):
 
 
 def test_constraints_that_do_not_fit_are_refused(model):
-    with pytest.raises(InvalidInput):
-        Extractor(model, {"": always(True)})
     words = Tuples(("word",), (("a", "b"),))
     other = LearnedConstraint(RectifierNetwork([[0.0, 0.0]], [0.0]), words.space, words)
     with pytest.raises(InvalidInput):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lcons_core import InvalidInput
 from lcons_tasks.data import MalformedCorpus, read_anystyle, read_references, read_roth_yih
 from lcons_tasks.data._lines import read_vectors
 from lcons_tasks.data._references import CORA_FIELDS
@@ -103,11 +102,6 @@ def test_a_malformed_line_is_named_with_file_and_line(tmp_path, reader, content,
     with pytest.raises(MalformedCorpus) as error:
         read(tmp_path, reader, content)
     assert str(error.value).startswith(f"{tmp_path / 'corpus'}:{line}: ")
-
-
-def test_a_relation_out_of_range_cannot_be_made():
-    with pytest.raises(InvalidInput):
-        RelationSentence("1", ("a",), ("X",), ("O",), (Relation(0, 1, "Kill"),))
 
 
 def test_a_tagged_line_gives_fields_and_the_text_outside(tmp_path):

@@ -150,13 +150,9 @@ def load_recogniser(name: str) -> Language:
     try:
         nlp = spacy.load(name)
     except Exception as error:  # a pipeline made for another spaCy may raise anything
-        if isinstance(error, OSError) and "[E050]" in str(error):
-            raise LconsError(
-                f"expected an installed spaCy pipeline or the folder of one, found no {name!r}; run `python"
-                " -m spacy download en_core_web_sm` for the usual one, or find candidates without it."
-            ) from None
         raise LconsError(
-            f"the spaCy pipeline {name!r} does not load: {_reason(error)}; install the one for this spaCy."
+            f"the spaCy pipeline {name!r} does not load: {_reason(error)}; run `python -m spacy download"
+            " en_core_web_sm` for the usual one, or find candidates without it."
         ) from None
     if not any(_finds_entities(nlp, pipe) for pipe in nlp.pipe_names):
         raise InvalidInput(

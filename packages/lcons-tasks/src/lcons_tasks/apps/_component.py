@@ -1,26 +1,23 @@
 """What the spaCy components of lcons share: docs in batches, sentences, and bytes without pickle.
 
-A component writes and reads a folder (`to_disk`, `from_disk`); its bytes are that folder as a zip archive, in
-which the same component gives the same bytes.
+A component writes and reads a folder (`to_disk`, `from_disk`); its bytes are the files of that folder.
 """
 
 # No postponed annotations here: spaCy reads the annotations to check configurations.
-import io
 import re
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
+import srsly  # type: ignore[import-untyped]
 from spacy.language import Language
 from spacy.pipeline import Pipe, Sentencizer
 from spacy.tokens import Doc, Token
 
-_LONGEST_AGO = (1980, 1, 1, 0, 0, 0)
-_MEMBER = re.compile(r"(constraints/)?[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+_FILE = re.compile(r"(constraints/)?[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
 
 class Component(Pipe):
@@ -69,15 +66,13 @@ class Component(Pipe):
         self.check()
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The folder of `to_disk` as a zip archive."""
-        content = io.BytesIO()
-        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(content, "w") as archive:
+        """The files of `to_disk` by name, as MessagePack."""
+        with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "component"
             self.to_disk(root)
-            for path in sorted(root.rglob("*.*")):
-                member = zipfile.ZipInfo(path.relative_to(root).as_posix(), _LONGEST_AGO)
-                archive.writestr(member, path.read_bytes())
-        return content.getvalue()
+            files = sorted(root.rglob("*.*"))
+            content = {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+        return bytes(srsly.msgpack_dumps(content))
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Reads the bytes that `to_bytes` returned."""
@@ -85,14 +80,13 @@ class Component(Pipe):
 
         with tempfile.TemporaryDirectory() as folder:
             try:
-                with zipfile.ZipFile(io.BytesIO(bytes_data)) as archive:
-                    for member in archive.namelist():
-                        if not _MEMBER.fullmatch(member):
-                            raise ValueError(f"the member {member!r:.60} does not belong to it")
-                        target = Path(folder) / member
-                        target.parent.mkdir(exist_ok=True)
-                        target.write_bytes(archive.read(member))
-            except (zipfile.BadZipFile, ValueError, EOFError, RuntimeError) as error:
+                for name, content in srsly.msgpack_loads(bytes_data).items():
+                    if not _FILE.fullmatch(name):
+                        raise ValueError(f"the file {name!r:.60} does not belong to it")
+                    target = Path(folder) / name
+                    target.parent.mkdir(exist_ok=True)
+                    target.write_bytes(content)
+            except (ValueError, TypeError, AttributeError) as error:
                 raise DamagedFile(f"these are not the bytes of {self.name!r}: {error}.") from None
             return self.from_disk(folder)
 

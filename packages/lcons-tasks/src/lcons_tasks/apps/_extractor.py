@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from lcons_core import InvalidInput, LearnedConstraint, load
+from lcons_core import LearnedConstraint, load
 from lcons_decode import RelationDecoding, RelationRules, Status, decode_relations
 from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind
 from lcons_tasks.data._passage import Passage
@@ -63,9 +63,6 @@ class Extractor:
     _rules: RelationRules = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in self.constraints:
-            if not isinstance(name, str) or not name:
-                raise InvalidInput(f"each of `constraints` needs a name: got {name!r:.40}; pass a text.")
         object.__setattr__(self, "constraints", dict(self.constraints))
         object.__setattr__(self, "_rules", rules_of(self.constraints))
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from lcons_core import InvalidInput
 from lcons_tasks.data._lines import malformed, numbered_lines, quoted
 
 _TABLE = 9
 _RELATION = 3
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(NamedTuple):
     """A relation of type `type` from row `arg1` to row `arg2`."""
 
     arg1: int
@@ -27,8 +25,7 @@ class Relation:
     type: str
 
 
-@dataclass(frozen=True)
-class RelationSentence:
+class RelationSentence(NamedTuple):
     """Rows of words, POS tags and entity labels (O: none), and relations between rows."""
 
     id: str
@@ -36,17 +33,6 @@ class RelationSentence:
     pos: tuple[str, ...]
     entities: tuple[str, ...]
     relations: tuple[Relation, ...] = ()
-
-    def __post_init__(self) -> None:
-        rows = len(self.words)
-        if not rows == len(self.pos) == len(self.entities):
-            raise InvalidInput(
-                f"expected one POS tag and one entity label per row, found {rows} rows, {len(self.pos)} tags"
-                f" and {len(self.entities)} labels."
-            )
-        for one in self.relations:
-            if not (0 <= one.arg1 < rows and 0 <= one.arg2 < rows):
-                raise InvalidInput(f"expected a relation between rows 0 to {rows - 1}, found {one}.")
 
     @property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
