@@ -163,8 +163,7 @@ def telling_rules(tagger: ConstrainedTagger, most: int = MOST_RULES) -> tuple[st
     model = tagger.model
     if isinstance(model, ConsistentChain):
         for word, label, _, count, share in model.strongest(most - len(rules)):
-            kind = "not part of anything" if label == "O" else label
-            rules.append(f"`{word}` is {kind} in {share:.0%} of its {count} occurrences")
+            rules.append(f"`{word}` is {label} in {share:.0%} of its {count} occurrences")
     return tuple(rules[:most])
 
 

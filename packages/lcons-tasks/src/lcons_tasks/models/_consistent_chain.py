@@ -35,6 +35,8 @@ from lcons_tasks.models._tagger import Tagger
 Columns = Mapping[str, Sequence[str]]
 
 KAPPA, CLIP, ROUNDS = 1.0, 5.0, 2
+# Occurrences of a form that says something.
+LEAST_COUNT = 3
 # The smallest prior probability of a label, so that its logarithm is finite.
 LEAST_PRIOR = 1e-6
 FORM, CLUSTER, CONTEXT = "form", "cluster", "context"
@@ -198,22 +200,20 @@ class ConsistentChain:
                 emission = emission + table.bonus(keys, own, self.prior)
         return replace(batch, emission=emission)
 
-    def strongest(
-        self, most: int = 10, least: float = 3.0, except_for: Sequence[str] = ("O",)
-    ) -> list[tuple[str, str, float, int, float]]:
+    def strongest(self, most: int = 10) -> list[tuple[str, str, float, int, float]]:
         """(form, label, R, occurrences, share of the label) of the forms with the largest sums of R, each
-        form once, `except_for` those of these labels."""
+        form once, but for those of the label O."""
         found: list[tuple[str, str, float, int, float]] = []
         for table in self.tables:
             if table.kind != FORM or not len(table.keys):
                 continue
             R = ratio(table.sums, table.counts, self.prior)
-            gain = (R * table.sums).max(1) * (table.counts >= least)
+            gain = (R * table.sums).max(1) * (table.counts >= LEAST_COUNT)
             for i in np.argsort(-gain, kind="stable").tolist():
                 if len(found) == most:
                     break
                 y = int((R[i] * table.sums[i]).argmax())
-                if gain[i] > 0 and self.labels[y] not in except_for:
+                if gain[i] > 0 and self.labels[y] != "O":
                     share = float(table.sums[i, y] / table.counts[i])
                     found.append((table.keys[i], self.labels[y], float(R[i, y]), int(table.counts[i]), share))
         return found

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import InvalidInput, MissingExtra
+from lcons_core._errors import INSTALL_TORCH
 from lcons_tasks.models._word_vectors import load_vectors
 
 Vectors = NDArray[np.float32]
@@ -94,6 +95,7 @@ class Encoder:
     def vectors(self, texts: Texts, progress: Progress | None = None) -> Vectors:
         """(tokens, 2 * size): means of the hidden states of the upper and of the lower half of layers."""
         import torch
+        from torch.nn.utils.rnn import pad_sequence
 
         model, pieces = self._loaded, _Pieces(self._tokenizer)
         limit = min(getattr(model.config, "max_position_embeddings", 0) or MOST_SUBWORDS, MOST_SUBWORDS)
@@ -107,11 +109,9 @@ class Encoder:
             while stop < len(windows) and len(windows[stop].ids) * (stop + 1 - done) <= BATCH:
                 stop += 1
             batch = windows[done:stop]
-            ids = torch.zeros((len(batch), len(batch[-1].ids)), dtype=torch.long)
-            mask = torch.zeros_like(ids)
-            for row, window in enumerate(batch):
-                ids[row, : len(window.ids)] = torch.tensor(window.ids)
-                mask[row, : len(window.ids)] = 1
+            rows = [torch.tensor(window.ids) for window in batch]
+            ids = pad_sequence(rows, batch_first=True)
+            mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
             with torch.inference_mode():
                 states = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
             half = len(states) // 2
@@ -133,7 +133,8 @@ class Encoder:
             import transformers
         except ImportError as error:
             raise MissingExtra(
-                f"an encoder needs transformers and torch ({error}); run `pip install lcons-tasks[encoder]`."
+                f"an encoder needs transformers and torch ({error}); run `pip install transformers` and"
+                f" `{INSTALL_TORCH}`."
             ) from None
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
@@ -223,10 +224,8 @@ def _digest(paths: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     try:
         for path in paths:
-            digest.update(path.name.encode())
             with path.open("rb") as file:
-                while block := file.read(2**20):
-                    digest.update(block)
+                digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
     except OSError as error:
         raise InvalidInput(f"cannot read {error.filename!r}: {error.strerror}.") from None
     return digest.hexdigest()

@@ -64,22 +64,18 @@ def train_rows(
     template: str,
     columns: Sequence[str],
     known: Sequence[str] = (),
-    copies: Sequence[int] | None = None,
 ) -> LinearChain:
     """The linear CRF of sentences whose tokens are lists of numbers, as text, of the attributes `names`, or
     their values by number.
 
-    Labels that are `known` but not in `labels` cost `ABSENT` at every step, so that they are never chosen.
-    `copies`: how many times each sentence counts."""
+    Labels that are `known` but not in `labels` cost `ABSENT` at every step, so that they are never chosen."""
     import pycrfsuite
 
     own = tuple(sorted({label for sentence in labels for label in sentence} | set(known)))
     index = {label: i for i, label in enumerate(own)}
     trainer = pycrfsuite.Trainer(verbose=False)
-    times = copies or [1] * len(sentences)
-    for xseq, y, many in zip(sentences, labels, times, strict=True):
-        for _ in range(many):
-            trainer.append(xseq, [str(index[label]) for label in y])
+    for xseq, y in zip(sentences, labels, strict=True):
+        trainer.append(xseq, [str(index[label]) for label in y])
     trainer.set_params(
         {
             "c1": settings.c1,
