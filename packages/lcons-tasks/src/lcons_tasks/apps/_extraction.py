@@ -25,11 +25,11 @@ def extract_lines(
     entities of the pipeline `nlp`) or names (runs of proper nouns)."""
     marked = candidates == "marked"
     texts = [read_marks(line, where) if marked else read_places(line) for where, line in lines]
-    found = tags([text.words for text in texts])
+    tagged = tags([text.words for text in texts])
     if not marked:
-        spans = map(name_spans, found) if nlp is None else entity_spans(nlp, texts)
+        spans = map(name_spans, tagged) if nlp is None else entity_spans(nlp, texts)
         texts = [replace(text, spans=some) for text, some in zip(texts, spans, strict=True)]
-    for text, pos in zip(texts, found, strict=True):
+    for text, pos in zip(texts, tagged, strict=True):
         yield text, extractor.extract(text.passage(pos))
 
 

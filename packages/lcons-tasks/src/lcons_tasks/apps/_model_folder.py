@@ -98,20 +98,20 @@ class FolderKind:
     ) -> None:
         """Writes the folder, which replaces an existing one; if that fails, the old one stays unchanged.
         `reports` returns the text of some of `REPORTS` for the folder that is being made."""
-        files = _file_names(one.name for one in constraints)
+        files = _file_names(item.name for item in constraints)
         pairs = list(zip(constraints, files, strict=True))
-        entries = [{"name": one.name, "file": file, **one.more} for one, file in pairs]
+        entries = [{"name": item.name, "file": file, **item.more} for item, file in pairs]
         described = {"format": FORMAT, **(more or {}), "constraints": entries}
         try:
-            with replacing_folder(self.check_place(folder)) as made:
+            with replacing_folder(self.check_place(folder)) as unfinished:
                 if model is not None:
-                    model.save(made / MODEL)
-                (made / CONSTRAINTS).mkdir()
-                for one, file in pairs:
-                    save(one.constraint, made / file)
+                    model.save(unfinished / MODEL)
+                (unfinished / CONSTRAINTS).mkdir()
+                for item, file in pairs:
+                    save(item.constraint, unfinished / file)
                 texts = {self.description: json.dumps(described, indent=2) + "\n"}
-                for name, text in {**texts, **(reports(made) if reports else {})}.items():
-                    (made / name).write_text(text, encoding="utf-8")
+                for name, text in {**texts, **(reports(unfinished) if reports else {})}.items():
+                    (unfinished / name).write_text(text, encoding="utf-8")
         except (OSError, ValueError) as error:
             if isinstance(error, LconsError):
                 raise

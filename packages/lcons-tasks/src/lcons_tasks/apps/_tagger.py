@@ -92,11 +92,11 @@ class ConstrainedTagger:
             return []
         columns = list(map(columns_of, xs))
         batch = self._scores(columns)
-        found = self._decode(batch, columns)
-        alone = found if self.decoder == "viterbi" else viterbi_batch(batch)
+        answers = self._decode(batch, columns)
+        alone = answers if self.decoder == "viterbi" else viterbi_batch(batch)
         return [
             replace(answer, stats={**answer.stats, "changed": sum(map(ne, answer.y, free.y))})
-            for answer, free in zip(found, alone, strict=True)
+            for answer, free in zip(answers, alone, strict=True)
         ]
 
     def tag_stream(
@@ -130,9 +130,9 @@ class ConstrainedTagger:
 
     def _decode(self, batch: ChainBatch, xs: Sequence[Columns]) -> list[Decoding]:
         options = {"width": self.beam} if self.decoder == "beam" else {}
-        found = DECODERS[self.decoder](batch, self._compiled, xs, **options)
+        answers = DECODERS[self.decoder](batch, self._compiled, xs, **options)
         self._forget()
-        return found
+        return answers
 
 
 def load_constrained_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:

@@ -132,7 +132,7 @@ class LconsTagger(Component):
     def _tags(self, sentences: Sequence[list[Token]]) -> list[Sequence[str]]:
         """One POS tag per token: the doc's; if a sentence lacks one, lcons's own for the whole sentence."""
         tags: list[Sequence[str]] = [[token.tag_ for token in sentence] for sentence in sentences]
-        lacking = [i for i, own in enumerate(tags) if not all(own)]
+        lacking = [i for i, tagged in enumerate(tags) if not all(tagged)]
         if lacking:
             if self._pos is None:
                 from lcons_tasks.data.text._pos import find_pos_tagger
@@ -141,8 +141,8 @@ class LconsTagger(Component):
             words = ([token.text for token in sentences[i]] for i in lacking)
             # spaCy forgets new words of that pipeline after the block, so that memory does not grow.
             with self._pos.pipeline.memory_zone():
-                for i, own in zip(lacking, self._pos.tags_many(words), strict=True):
-                    tags[i] = own
+                for i, tagged in zip(lacking, self._pos.tags_many(words), strict=True):
+                    tags[i] = tagged
         return tags
 
     def _annotate(self, doc: Doc, answers: "Sequence[tuple[list[Token], Decoding]]") -> None:

@@ -124,10 +124,10 @@ def first_width(path: str | os.PathLike[str], columns: Columns) -> tuple[int, in
     first = None
     for number, text in numbered_lines(path):
         if text:
-            found = number, len(columns.split(text))
+            line_and_cells = number, len(columns.split(text))
             if not columns.comments or not text.startswith("#"):
-                return found
-            first = first or found
+                return line_and_cells
+            first = first or line_and_cells
     return None if columns.conllu else first
 
 

@@ -100,8 +100,14 @@ class Labelled:
 def hash_passages(passages: Iterable[Labelled]) -> str:
     """The sha256 of words, tags, spans and labels."""
     digest = hashlib.sha256()
-    for one in passages:
-        relations = sorted((*pair, label) for pair, label in one.relations.items())
-        text = [one.passage.words, one.passage.pos, one.passage.spans, one.entities, relations]
+    for labelled in passages:
+        relations = sorted((*pair, label) for pair, label in labelled.relations.items())
+        text = [
+            labelled.passage.words,
+            labelled.passage.pos,
+            labelled.passage.spans,
+            labelled.entities,
+            relations,
+        ]
         digest.update((json.dumps(text, ensure_ascii=False) + "\n").encode())
     return digest.hexdigest()

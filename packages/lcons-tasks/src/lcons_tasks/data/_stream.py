@@ -66,19 +66,19 @@ def text_tokens(
         wrapped = are_wrapped(held) if wrapped is None else wrapped
         # A word, and so a sentence, may continue in the next block: only the text before a blank is complete.
         whole = len(held) - len(held.rsplit(None, 1)[-1]) if not held[-1].isspace() else len(held)
-        found = sentences(held[:whole], not wrapped)
+        parts = sentences(held[:whole], not wrapped)
         long = len(held) > longest
-        last = next((i for i in range(len(found) - 1, 0, -1) if _fresh(held, found[i][0], long)), 0)
+        last = next((i for i in range(len(parts) - 1, 0, -1) if _fresh(held, parts[i][0], long)), 0)
         if last:
-            rest = found[last][0].start
+            rest = parts[last][0].start
         elif not long:
             continue
         elif whole:
-            last, rest = len(found), whole
+            last, rest = len(parts), whole
         else:
-            found = sentences(held, not wrapped)
-            last, rest = len(found), len(held)
-        yield from _placed(found[:last], begin)
+            parts = sentences(held, not wrapped)
+            last, rest = len(parts), len(held)
+        yield from _placed(parts[:last], begin)
         held, begin = held[rest:], begin + rest
     yield from _placed(sentences(held, not wrapped), begin)
 
@@ -132,9 +132,9 @@ def _fresh(text: str, first: Token, anyhow: bool) -> bool:
     return text[first.start - 1].isspace() and (anyhow or first.text[0].isalnum())
 
 
-def _placed(found: Iterable[list[Token]], begin: int) -> Iterator[list[Token]]:
+def _placed(parts: Iterable[list[Token]], begin: int) -> Iterator[list[Token]]:
     """The sentences of a piece of text that begins at `begin`."""
-    for sentence in found:
+    for sentence in parts:
         yield [Token(text, begin + start, begin + end) for text, start, end in sentence]
 
 

@@ -25,9 +25,9 @@ Format = Callable[[Columns, Decoding, Places], str]
 NO_LABEL = "_"
 
 
-def labels_of(x: Columns, found: Decoding) -> Sequence[str]:
+def labels_of(x: Columns, answer: Decoding) -> Sequence[str]:
     """One label per word; `_` if the decoder found none."""
-    return found.y or [NO_LABEL] * len(x[WORD])
+    return answer.y or [NO_LABEL] * len(x[WORD])
 
 
 def spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -48,17 +48,17 @@ def spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         first = after
 
 
-def conll(x: Columns, found: Decoding, places: Places = None) -> str:
+def conll(x: Columns, answer: Decoding, places: Places = None) -> str:
     """One line per word, then a blank line."""
     context = [values for name, values in x.items() if name != WORD]
-    rows = zip(x[WORD], *context, labels_of(x, found), strict=True)
+    rows = zip(x[WORD], *context, labels_of(x, answer), strict=True)
     return "".join(" ".join(cells) + "\n" for cells in rows) + "\n"
 
 
-def json_line(x: Columns, found: Decoding, places: Places = None) -> str:
+def json_line(x: Columns, answer: Decoding, places: Places = None) -> str:
     """A JSON object. `start` and `end` of a chunk count words from 0, and `end` is the first word after it;
     `offsets` are the places of words in the text, and those of a chunk where it begins and ends."""
-    words, labels = x[WORD], labels_of(x, found)
+    words, labels = x[WORD], labels_of(x, answer)
     pos = x.get("pos")
     chunks = []
     for kind, first, after in spans(labels):
@@ -72,14 +72,14 @@ def json_line(x: Columns, found: Decoding, places: Places = None) -> str:
         "pos": None if pos is None else list(pos),
         "labels": list(labels),
         "chunks": chunks,
-        "status": str(found.status),
+        "status": str(answer.status),
     }
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def brackets(x: Columns, found: Decoding, places: Places = None) -> str:
+def brackets(x: Columns, answer: Decoding, places: Places = None) -> str:
     """The words on one line, with chunks in brackets."""
-    return bracketed(x[WORD], labels_of(x, found)) + "\n"
+    return bracketed(x[WORD], labels_of(x, answer)) + "\n"
 
 
 def bracketed(words: Sequence[str], labels: Sequence[str]) -> str:

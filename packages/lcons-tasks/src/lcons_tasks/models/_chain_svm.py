@@ -100,8 +100,8 @@ class ChainProblem:
         ids = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
         known, places = np.unique(ids, return_inverse=True)
         L = self.L
-        own = (known[:, None] * L + np.arange(L)).ravel()
-        support = np.concatenate([own, np.arange(self.A * L, self.dimension)])
+        of_attributes = (known[:, None] * L + np.arange(L)).ravel()
+        support = np.concatenate([of_attributes, np.arange(self.A * L, self.dimension)])
         filled = np.flatnonzero(lengths)
         starts = (np.cumsum(lengths) - lengths)[filled]
         tokens = np.repeat(np.arange(len(rows)), lengths)
@@ -110,11 +110,11 @@ class ChainProblem:
 
     def _features(self, example: _Example, y: Ints) -> Floats:
         """phi of a labelling, over the example's support."""
-        L, own = self.L, len(example.known) * self.L
+        L, first_edge = self.L, len(example.known) * self.L
         where = [
             example.places * L + y[example.tokens],
-            own + y[:-1] * L + y[1:],
-            np.array([own + L * L + y[0], own + L * L + L + y[-1]]),
+            first_edge + y[:-1] * L + y[1:],
+            np.array([first_edge + L * L + y[0], first_edge + L * L + L + y[-1]]),
         ]
         return np.bincount(np.concatenate(where), minlength=len(example.support)).astype(np.float64)
 

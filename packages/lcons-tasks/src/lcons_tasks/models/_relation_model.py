@@ -106,11 +106,11 @@ class Rows:
 
     def sums(self, weights: Floats) -> Floats:
         """(rows, labels): the summed weights of each row."""
-        found = np.zeros((self.count, weights.shape[1]))
+        summed = np.zeros((self.count, weights.shape[1]))
         starts = np.flatnonzero(np.diff(self.row, prepend=-1))
         if len(starts):
-            found[self.row[starts]] = np.add.reduceat(weights[self.ids], starts, axis=0)
-        return found
+            summed[self.row[starts]] = np.add.reduceat(weights[self.ids], starts, axis=0)
+        return summed
 
 
 def _known(names: Sequence[str], numbers: Mapping[str, int]) -> list[int]:

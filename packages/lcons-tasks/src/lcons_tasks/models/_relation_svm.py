@@ -64,8 +64,8 @@ def encode_passages(passages: Sequence[Labelled], clusters: Clusters | None = No
     """The passages as arrays; clusters of words, if there are any, are attributes."""
     if not passages:
         raise InvalidInput("training needs at least one passage: got none; pass some.")
-    attributes = Attributes.of((one.passage for one in passages), clusters)
-    return Encoding(attributes, tuple(_example(one, attributes) for one in passages))
+    attributes = Attributes.of((example.passage for example in passages), clusters)
+    return Encoding(attributes, tuple(_example(example, attributes) for example in passages))
 
 
 def _example(labelled: Labelled, attributes: Attributes) -> Example:
@@ -115,10 +115,12 @@ class RelationProblem:
         self.A, self.B = len(encoding.attributes.candidates), len(encoding.attributes.pairs)
         self.size, self.P = len(self.examples), 0 if parts is None else parts.shape[-1]
         self.dimension = self.A * E + self.B * R + self.P
-        own = np.arange(self.A * E + self.B * R, self.dimension)
-        self.supports = [np.concatenate([one.support, own]) for one in self.examples]
-        self.losses = [_losses(one, miss) for one in self.examples]
-        self.gold = [self._features(one, one.entities, one.relations) for one in self.examples]
+        of_parts = np.arange(self.A * E + self.B * R, self.dimension)
+        self.supports = [np.concatenate([example.support, of_parts]) for example in self.examples]
+        self.losses = [_losses(example, miss) for example in self.examples]
+        self.gold = [
+            self._features(example, example.entities, example.relations) for example in self.examples
+        ]
 
     def support(self, i: int) -> Ints:
         """The weights of the attributes of passage i, and all of parts."""
@@ -126,36 +128,36 @@ class RelationProblem:
 
     def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
         """phi of the gold labelling minus phi of the worst one, and the loss of the worst one."""
-        one, (single, double) = self.examples[i], self.losses[i]
+        example, (single, double) = self.examples[i], self.losses[i]
         W, V, weights = self.split(w)
         rules = self.rules if self.parts is None else replace(self.rules, penalty=-(self.parts @ weights))
-        pairs = one.encoded.spread(one.encoded.pairs.sums(V) + double)
-        found = relation_ids(one.encoded.candidates.sums(W) + single, pairs, rules)
-        relations = found.relations[one.encoded.places]
-        loss = single[np.arange(len(single)), found.entities].sum()
+        pairs = example.encoded.spread(example.encoded.pairs.sums(V) + double)
+        best = relation_ids(example.encoded.candidates.sums(W) + single, pairs, rules)
+        relations = best.relations[example.encoded.places]
+        loss = single[np.arange(len(single)), best.entities].sum()
         loss += double[np.arange(len(double)), relations].sum()
-        return self.gold[i] - self._features(one, found.entities, relations), float(loss)
+        return self.gold[i] - self._features(example, best.entities, relations), float(loss)
 
     def split(self, w: Floats) -> tuple[Floats, Floats, Floats]:
         """The flat weights as W, V and the weights of parts; views, not copies."""
         a, b = self.A * E, self.A * E + self.B * R
         return w[:a].reshape(-1, E), w[a:b].reshape(-1, R), w[b:]
 
-    def _features(self, one: Example, entities: Ints, relations: Ints) -> Floats:
+    def _features(self, example: Example, entities: Ints, relations: Ints) -> Floats:
         """phi of a labelling, over the support."""
-        of_W = one.candidates * E + entities[one.encoded.candidates.row]
-        of_V = one.width + one.pairs * R + relations[one.encoded.pairs.row]
-        counts = np.bincount(np.concatenate([of_W, of_V]), minlength=len(one.support)).astype(np.float64)
+        of_W = example.candidates * E + entities[example.encoded.candidates.row]
+        of_V = example.width + example.pairs * R + relations[example.encoded.pairs.row]
+        counts = np.bincount(np.concatenate([of_W, of_V]), minlength=len(example.support)).astype(np.float64)
         if self.parts is None:
             return counts
-        i, j = np.triu_indices(one.encoded.n, 1)
-        both = one.encoded.spread(relations[:, None].astype(np.float64))[..., 0].astype(np.int64)
+        i, j = np.triu_indices(example.encoded.n, 1)
+        both = example.encoded.spread(relations[:, None].astype(np.float64))[..., 0].astype(np.int64)
         shown = self.parts[entities[i], entities[j], both[i, j], both[j, i]].sum(0)
         return np.concatenate([counts, shown])
 
 
-def _losses(one: Example, miss: float) -> tuple[Floats, Floats]:
+def _losses(example: Example, miss: float) -> tuple[Floats, Floats]:
     """The loss of each label of each candidate, and of each relation of each ordered pair."""
-    single = (np.arange(E) != one.entities[:, None]).astype(np.float64)
-    weights = np.where(one.relations > 0, miss, 1.0)[:, None]
-    return single, weights * (np.arange(R) != one.relations[:, None])
+    single = (np.arange(E) != example.entities[:, None]).astype(np.float64)
+    weights = np.where(example.relations > 0, miss, 1.0)[:, None]
+    return single, weights * (np.arange(R) != example.relations[:, None])

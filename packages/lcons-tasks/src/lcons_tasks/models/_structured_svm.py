@@ -170,8 +170,8 @@ class _FrankWolfe(_Weights):
         target, loss = difference / (self.penalty * self.problem.size), lost / self.problem.size
         away = self.shares[i] - target
         size = self.penalty * float(away @ away)
-        own = self.w[self.problem.support(i)]
-        gain = self.penalty * float(away @ own) - float(self.losses[i]) + loss
+        weights_read = self.w[self.problem.support(i)]
+        gain = self.penalty * float(away @ weights_read) - float(self.losses[i]) + loss
         # A labelling may have the same features and a larger loss: then the share moves all the way to it.
         best = float(np.clip(gain / size, 0.0, 1.0)) if size > 0 else float(gain > 0)
         change, lost = best * (target - self.shares[i]), best * (loss - float(self.losses[i]))

@@ -83,8 +83,8 @@ class PosTagger:
 
 def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
     """The name and sentences of CoNLL-2000's training set if it is on disk, else of the bundled corpus."""
-    if found := find("conll2000"):
-        name, paths = "CoNLL-2000", [found[0]]
+    if places := find("conll2000"):
+        name, paths = "CoNLL-2000", [places[0]]
     else:
         parts = ("train", "dev", "test")
         name, paths = "the bundled mini corpus", [bundled("chunking", f"{part}.txt") for part in parts]

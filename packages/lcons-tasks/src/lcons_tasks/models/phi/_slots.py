@@ -24,8 +24,8 @@ class Slot:
         """The key of each token of an input."""
         T, low, high = len(values), min(*self.places, 0), max(*self.places, 0)
         shifted = (values[k - low : T + k - high] for k in self.places)
-        found = [None if self.key is None else self.key(*own) for own in zip(*shifted, strict=True)]
-        return [*[self.outside] * min(-low, T), *found, *[self.outside] * min(high, T + low)][:T]
+        inside = [None if self.key is None else self.key(*own) for own in zip(*shifted, strict=True)]
+        return [*[self.outside] * min(-low, T), *inside, *[self.outside] * min(high, T + low)][:T]
 
 
 def slot_keys(slots: Sequence[Slot], x: Columns) -> list[list[str]]:
