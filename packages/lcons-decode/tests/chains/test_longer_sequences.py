@@ -74,7 +74,7 @@ def test_label_sets_of_several_words(L, n):
 @pytest.mark.parametrize("most", [MOST_PAIRED, 0])
 @pytest.mark.parametrize("weight", [0.5, 2.0, 8.0])
 def test_soft_pairs_of_many_labels(monkeypatch, weight, most):
-    """Without bounds of pairs, the labels after a label are tried in the order of what they can reach."""
+    """With bounds of pairs of labels, and with those of the last label alone."""
     monkeypatch.setattr("lcons_decode.chains._contributions.MOST_PAIRED", most)
     rng = np.random.default_rng(int(8 * weight))
     labels = [f"l{i}" for i in range(30)]

@@ -39,7 +39,7 @@ from lcons_decode._scores import (
     x_of,
 )
 from lcons_decode.chains._lattice import in_order
-from lcons_decode.chains._viterbi import read_decoding
+from lcons_decode.chains._viterbi import read_decoding, viterbi_ids
 from lcons_decode.chains._windows import ChainConstraints, lay_out
 from lcons_decode.kernels import share_rows
 from lcons_decode.kernels._arrays import How
@@ -100,7 +100,7 @@ def constrained_ids(
     >>> [batch.labels[i] for i in ids]
     ['B-X', 'I-X']
     """
-    from lcons_decode.kernels._compiled import constrained_many, soft_many
+    from lcons_decode.kernels._compiled import constrained_many
 
     if compiled.named.global_hard or compiled.named.global_soft:
         raise InvalidInput(
@@ -108,15 +108,18 @@ def constrained_ids(
             " ones."
         )
     layout = lay_out(batch, compiled, xs)
+    if not compiled.hard and not compiled.soft:
+        y, scores = viterbi_ids(batch, threads)
+        return y, scores, np.where(scores > -np.inf, How.SATISFIED, How.INFEASIBLE)
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
     how = np.zeros(len(batch), dtype=np.int64)
 
+    lists = layout.lists if compiled.hard else None
+    units = layout.units if compiled.soft else None
+
     def run(first: int, last: int) -> None:
-        if compiled.hard or not compiled.soft:
-            constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
-        if compiled.soft:
-            soft_many(layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how)
+        constrained_many(layout.chain, lists, units, layout.m, first, last, y, scores, how)
 
     share_rows(run, len(batch), threads)
     return y, scores, how

@@ -234,17 +234,8 @@ def _lists(constraints: ChainConstraints, columns: Mapping[str, CodedColumn], st
         if first:
             own[own >= 0] += first
         first += len(local.store.index)
-    longest = [own for own, local in zip(rows, hard, strict=True) if local.n == m + 1]
-    driver = longest[0] if longest else np.full(rows.shape[1], -1, dtype=np.int64)
-    if len(longest) > 1:
-        # The constraint with the shortest list is the driver; index -1 reads the 0 at the end of `known`.
-        known = np.append(np.diff(groups.firsts[groups.rows]), 0)
-        driver = driver.copy()
-        for own in longest[1:]:
-            shorter = (own >= 0) & ((driver < 0) | (known[own] < known[driver]))
-            driver[shorter] = own[shorter]
     sizes = np.array([local.n for local in hard], dtype=np.int64)
-    return Lists(m, V, sizes, V**sizes, rows, driver, groups, pairs)
+    return Lists(m, V, sizes, V**sizes, rows, groups, pairs)
 
 
 def _units(

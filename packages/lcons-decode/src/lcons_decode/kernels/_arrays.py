@@ -147,17 +147,14 @@ def listed_groups(lists: Sequence[Ints], V: int) -> Groups:
 
 class Lists(NamedTuple):
     """Hard constraints. rows[c, step] is the row of `groups` that constraint c allows at a step, -1 for no
-    window; sizes[c] is its n and moduli[c] = V^n; driver[step] is a row of (m + 1)-grams that contains all
-    that are possible at the step, -1 if no constraint with n = m + 1 has a window there. pairs[row, d] has
-    the pairs of neighbours that end d places before the end of the row's n-grams, as bits before * V + label;
-    d < max(n - 1, 1)."""
+    window; sizes[c] is its n and moduli[c] = V^n. pairs[row, d] has the pairs of neighbours that end d places
+    before the end of the row's n-grams, as bits before * V + label; d < max(n - 1, 1)."""
 
     m: int
     V: int
     sizes: Ints
     moduli: Ints
     rows: Ints
-    driver: Ints
     groups: Groups
     pairs: Bits
 

@@ -1,11 +1,10 @@
 """The inner loops, compiled by numba at the first call."""
 
 from lcons_decode.kernels._compiled.beam import beam_many
-from lcons_decode.kernels._compiled.bounds import least_totals
-from lcons_decode.kernels._compiled.hard import constrained_many
 from lcons_decode.kernels._compiled.lists import allowed_codes, pair_masks
 from lcons_decode.kernels._compiled.pairs import best_pairs, label_pairs
-from lcons_decode.kernels._compiled.soft import soft_many
+from lcons_decode.kernels._compiled.penalties import least_totals
+from lcons_decode.kernels._compiled.soft import constrained_many
 from lcons_decode.kernels._compiled.viterbi import viterbi_many
 
 __all__ = [
@@ -16,6 +15,5 @@ __all__ = [
     "label_pairs",
     "least_totals",
     "pair_masks",
-    "soft_many",
     "viterbi_many",
 ]

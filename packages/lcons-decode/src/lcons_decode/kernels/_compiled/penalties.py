@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lcons_decode.kernels._arrays import LANES
 from lcons_decode.kernels._compiled.jit import inlined, kernel
-
-ROUNDING = 1e-12  # relative, of bounds
-
-# Where tangents of log sigmoid touch it: margins are at most 1.
-KNOTS = np.array([-1.5, 0.0, 0.75])
-SLOPES = 1.0 / (1.0 + np.exp(KNOTS))
-HEIGHTS = -np.logaddexp(0.0, -KNOTS) - SLOPES * KNOTS  # at 0
+from lcons_decode.kernels._compiled.lists import part_totals
 
 
 @inlined
@@ -74,20 +69,6 @@ def total_cost(margins, weights, hinges):
 
 
 @inlined
-def most_cost(margins, weights, hinges):
-    """An upper bound on `total_cost` without logarithms: log sigmoid is concave, so below its tangents."""
-    total = 0.0
-    for i in range(margins.shape[0]):
-        if margins[i] < np.inf:
-            most = min(margins[i], 0.0)
-            if not hinges[i]:
-                for k in range(KNOTS.shape[0]):
-                    most = min(most, HEIGHTS[k] + SLOPES[k] * margins[i])
-            total += weights[i] * most
-    return total + ROUNDING * (1.0 - total)
-
-
-@inlined
 def most_penalty(step, before, label, rows, tops):
     """An upper bound on the penalty at a step, given the last two labels."""
     total = 0.0
@@ -116,3 +97,46 @@ def total_penalty(y, step, units):
         find_margins(base, table, places - 1, label, present, ends, owners, margins)
         total += total_cost(margins, weights, units.hinges)
     return total
+
+
+@kernel
+def least_totals(activations, pads, table, ends, pairs, first, last):
+    """(last - first, V or 1, V): for windows first .. last - 1, the last label but one (if `pairs`) and the
+    last label, at most what the largest part adds up to, whatever the older labels are.
+
+    The label before these two, or before the last one, is tried in turn; of even older labels, each unit has
+    the least that one adds. Sums are in the order of `find_margins`, so rounding cannot make them larger.
+    """
+    n, V, U = table.shape
+    L = V - 1
+    P = (V + LANES - 1) // LANES * LANES
+    columns = np.zeros((U, P))
+    for v in range(V):
+        for u in range(U):
+            columns[u, v] = table[n - 1, v, u]
+    lows = np.empty((n, U))
+    for i in range(n):
+        for u in range(U):
+            lows[i, u] = table[i, :L, u].min() if L else table[i, L, u]
+    tried = n - 2 - pairs  # the place whose labels are tried
+    found = np.empty((last - first, V if pairs else 1, V))
+    newer, base, none = np.empty(U), np.empty(U), np.zeros(U)
+    worst, totals, best = np.empty(P), np.empty(P), np.empty(P)
+    for w in range(first, last):
+        for b in range(found.shape[1]):
+            newer[:] = activations[w]
+            if pairs and n > 1:
+                newer += table[n - 2, b]
+            best[:] = np.inf
+            low, high = (L, V) if tried < pads[w, 0] else (0, L)
+            for a in range(low if tried >= 0 else 0, high if tried >= 0 else 1):
+                base[:] = newer
+                if tried >= 0:
+                    base += table[tried, a]
+                for i in range(tried - 1, -1, -1):
+                    base += table[i, L] if i < pads[w, 0] else lows[i]
+                part_totals(base, none, columns, ends, totals, worst)
+                for c in range(P):
+                    best[c] = min(best[c], worst[c])
+            found[w - first, b] = best[:V]
+    return found

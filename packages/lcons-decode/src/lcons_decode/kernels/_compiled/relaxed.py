@@ -21,16 +21,7 @@ import numpy as np
 
 from lcons_decode.kernels._compiled.jit import inlined, kernel
 from lcons_decode.kernels._compiled.lists import broken, find
-
-
-@inlined
-def better(broken_a, score_a, broken_b, score_b):
-    """Whether (broken_a, score_a) is preferred: a finite score first, then fewer broken, then more score."""
-    if score_a == -np.inf:
-        return False
-    if score_b == -np.inf:
-        return True
-    return broken_a < broken_b or (broken_a == broken_b and score_a > score_b)
+from lcons_decode.kernels._compiled.paths import better
 
 
 @inlined
@@ -52,16 +43,45 @@ def relaxed_sequence(emission, chain, step, lists, y):
     return dense_sequence(emission, chain, step, lists, y)
 
 
+@inlined
+def find_defaults(t, emission, chain, longest, m, counts, values, later, count, suffix, pick):
+    """count, suffix and pick (U,): the defaults of a step, from the `counts` and `values` (U,) of the next
+    one and from its exceptions, `later`: states, their counts and their values."""
+    L, U = emission.shape[1], count.shape[0]
+    V = L + 1
+    W, states = V ** max(m - 2, 1), later[0]
+    arcs, start = chain.arcs, chain.start
+    # At step 0, the last label before is padding; at others, it is not.
+    for w in range(W):
+        before = w % V
+        best, top, label = 0, -np.inf, 0
+        if (before == L) == (t == 0):
+            first = w * V if m > 1 and U > V else 0
+            for d in range(L):
+                arc = start[d] if t == 0 else arcs[before, d]
+                value = arc + (emission[t, d] + values[first + d])
+                if better(counts[first + d] + longest, value, best, top):
+                    best, top, label = counts[first + d] + longest, value, d
+        for u in range(w, U, W):
+            count[u], suffix[u], pick[u] = best, top, label
+    for j in range(states.shape[0] if m > 1 else 0):
+        u, d = states[j] // V, states[j] % V
+        before = u % V
+        if (before == L) == (t == 0):
+            value = (start[d] if t == 0 else arcs[before, d]) + (emission[t, d] + later[2][j])
+            total = later[1][j] + longest
+            if precedes(total, value, d, count[u], suffix[u], pick[u]):
+                count[u], suffix[u], pick[u] = total, value, d
+
+
 @kernel
 def driven_sequence(emission, chain, step, lists, y):
     """The same for one constraint, as above."""
     T, L = emission.shape
     V, m = lists.V, lists.m
-    S = V**m
-    U = V ** max(m - 1, 1)
-    W = V ** max(m - 2, 1)
+    S, U = V**m, V ** max(m - 1, 1)
     older = S // V
-    arcs, start, stop, driver = chain.arcs, chain.start, chain.stop, lists.driver
+    arcs, start, stop, driver = chain.arcs, chain.start, chain.stop, lists.rows[0]
     rows, heads_of = lists.groups.rows, lists.groups.states
     firsts, labels = lists.groups.firsts, lists.groups.labels
     count, suffix = np.zeros(U, dtype=np.int64), np.full(U, -np.inf)
@@ -84,29 +104,10 @@ def driven_sequence(emission, chain, step, lists, y):
             for u in range(U):
                 count[u], suffix[u] = longest, (stop[u % V] if u % V < L else -np.inf)
         else:
-            # At step 0, the last label before is padding; at others, it is not.
-            for w in range(W):
-                before = w % V
-                best, top, pick = 0, -np.inf, 0
-                if (before == L) == (t == 0):
-                    first = w * V if m > 1 and U > V else 0
-                    for d in range(L):
-                        value = (start[d] if t == 0 else arcs[before, d]) + (
-                            emission[t, d] + next_suffix[first + d]
-                        )
-                        if better(next_count[first + d] + longest, value, best, top):
-                            best, top, pick = next_count[first + d] + longest, value, d
-                for u in range(w, U, W):
-                    count[u], suffix[u], choice[t, u] = best, top, pick
-            if m > 1:
-                for j in range(previous, end):
-                    u, d = states[j] // V, states[j] % V
-                    before = u % V
-                    if (before == L) == (t == 0):
-                        value = (start[d] if t == 0 else arcs[before, d]) + (emission[t, d] + values[j])
-                        total = counts[j] + longest
-                        if precedes(total, value, d, count[u], suffix[u], choice[t, u]):
-                            count[u], suffix[u], choice[t, u] = total, value, d
+            later = (states[previous:end], counts[previous:end], values[previous:end])
+            find_defaults(
+                t, emission, chain, longest, m, next_count, next_suffix, later, count, suffix, choice[t]
+            )
         if row >= 0:
             for g in range(rows[row], rows[row + 1]):
                 state = int(heads_of[g])
