@@ -8,7 +8,7 @@ from chain_strategies import dense_best
 from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramContext, NgramLabels
 from lcons_decode import ChainScores, Hard, Soft, Status, beam_search, constrained_viterbi, viterbi
-from lcons_decode.chains._contributions import MOST_PAIRED
+from lcons_decode.chains._contributions import MOST_BOUNDS
 
 PROBLEMS = 25
 
@@ -71,11 +71,11 @@ def test_label_sets_of_several_words(L, n):
         assert pruned.y != viterbi(scores).y
 
 
-@pytest.mark.parametrize("most", [MOST_PAIRED, 0])
+@pytest.mark.parametrize("most", [MOST_BOUNDS, 0])
 @pytest.mark.parametrize("weight", [0.5, 2.0, 8.0])
 def test_soft_pairs_of_many_labels(monkeypatch, weight, most):
     """With bounds of pairs of labels, and with those of the last label alone."""
-    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_PAIRED", most)
+    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_BOUNDS", most)
     rng = np.random.default_rng(int(8 * weight))
     labels = [f"l{i}" for i in range(30)]
     rule = Soft(drawn_rule(rng, labels, 2, 6, 8, 4), weight)
@@ -86,11 +86,11 @@ def test_soft_pairs_of_many_labels(monkeypatch, weight, most):
         assert_soft_best(scores, rule)
 
 
-@pytest.mark.parametrize("most", [MOST_PAIRED, 0])
+@pytest.mark.parametrize("most", [MOST_BOUNDS, 0])
 @pytest.mark.parametrize("T", [1, 2, 3, 8])
 def test_soft_windows_of_four_labels(monkeypatch, T, most):
     """Windows begin before the sentence: the bound of a prefix has the score of its first label."""
-    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_PAIRED", most)
+    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_BOUNDS", most)
     rng = np.random.default_rng(T)
     rule = Soft(drawn_rule(rng, "abc", 4, 6, 8, 4), 2.0)
     for _ in range(20):

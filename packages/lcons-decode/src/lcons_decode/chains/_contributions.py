@@ -31,8 +31,8 @@ from lcons_decode.chains._row_store import RowIndex, RowStore
 from lcons_decode.kernels import share_rows
 from lcons_decode.kernels._arrays import LANES, WORD, Bits, Floats, Groups, Ints, Singles, listed_groups
 
-# Up to so many labels, with padding, and so many numbers, bounds are those of pairs: much closer, but squares
-# of labels.
+# Bounds are those of pairs, much closer, up to so many numbers and, for windows of more than two labels, up
+# to so many labels, with padding: then each is the largest of as many.
 MOST_PAIRED, MOST_BOUNDS = 64, 2**25
 # Float32 rounds by less than this, so bounds remain bounds.
 SMALLER = 1.0 - 2.0**-22
@@ -182,7 +182,7 @@ class CompiledLocal:
 
         assert self.weight is not None
         V, numbers = self.V, (len(self.store.tops) + len(given)) * self.V
-        pairs = V <= MOST_PAIRED and numbers * V <= MOST_BOUNDS
+        pairs = (V <= MOST_PAIRED or self.n <= 2) and numbers * V <= MOST_BOUNDS
         check_numbers(numbers, f"the bounds of {V - 1:,} labels")
         pads = np.ascontiguousarray(pads)
         least = share_rows(
