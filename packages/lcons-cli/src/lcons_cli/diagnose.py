@@ -141,15 +141,3 @@ def _answers(
     known = dict.fromkeys(label for sequence in scored for label in sequence.scores.labels)
     doubts = tuple(unknown_labels([Hard(constraint, "the constraint")], tuple(known)))
     return scored, tuple(f"{text}; sentences with one of these are left out" for text in doubts)
-
-
-def _words(columns: str | None) -> int:
-    """The column of words in `--columns`; the first column if it names members of JSON lines."""
-    from lcons_core import InvalidInput
-    from lcons_tasks.data._stream import column_layout
-
-    try:
-        words = 1 if columns is None else column_layout(columns).words
-    except InvalidInput:
-        return 1
-    return words if isinstance(words, int) else 1

@@ -65,8 +65,8 @@ def test_scores_that_do_not_belong_to_the_held_out_sentences_are_refused(text, t
 @pytest.mark.parametrize(
     ("name", "text", "options"),
     [
-        ("found.txt", "a B O\nb I I\n\nc O O\n", {"column": 2}),
-        ("found.txt", "B a O\nI b I\n\nO c O\n", {"words": 2, "column": 1}),
+        ("found.txt", "a B O\nb I I\n\nc O O\n", {"columns": "word=1,label=2"}),
+        ("found.txt", "B a O\nI b I\n\nO c O\n", {"columns": "word=2,label=1"}),
         ("found.txt", "a\tx\tB\nb\tx\tI\n\nc\tx\tO\n", {"tabs": True}),
         ("found.txt", '{"labels": ["B", "I"], "violations": []}\n{"labels": ["O"], "words": ["c"]}\n', {}),
     ],

@@ -70,15 +70,14 @@ def read_scores(path: str | os.PathLike[str], held_out: Structures) -> list[Scor
 
 
 def read_predictions(
-    path: str | os.PathLike[str], held_out: Structures, words: int = 1, column: int = -1, tabs: bool = False
+    path: str | os.PathLike[str], held_out: Structures, columns: str | None = None, tabs: bool = False
 ) -> Predictions:
-    """The predictions in a file. For label sequences: CoNLL columns (`words` and `column` are numbers of
-    columns, from 1, or from -1 at the end) or JSON lines with `labels` and optionally `words`. For tuples:
-    JSON lines with `tuples`."""
-    name = os.fspath(path)
-    form = tell_format(path, columns=True)
-    columns = {CONLL: f"{WORD}={words},{LABEL}={column}", JSON: f"{LABEL}=labels"}
-    answers = read_data(path, form, columns[form], tabs and form == CONLL) if form in columns else None
+    """The predictions in a file. For label sequences: CoNLL columns, with the word first and the label last
+    unless `columns` states others, or JSON lines with `labels` and optionally `words`. For tuples: JSON lines
+    with `tuples`."""
+    name, form = os.fspath(path), tell_format(path, columns=True)
+    usual = {CONLL: f"{WORD}=1,{LABEL}=-1", JSON: f"{LABEL}=labels"}
+    answers = read_data(path, form, columns or usual[form], tabs and form == CONLL) if form in usual else None
     if not isinstance(answers, Structures) or answers.tuples != held_out.tuples:
         wanted = "JSON lines of tuples" if held_out.tuples else "CoNLL columns or JSON lines of labels"
         raise InvalidInput(f"{name}: expected {wanted}, like the held-out data: got another kind.")
