@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from constraint_files import BITS, run, run_example, write_files
 
-from lcons_core import LearnedConstraint, RectifierNetwork, save
+from lcons_core import LearnedConstraint, RectifierNetwork, iob2, save
+from lcons_core.features import NgramLabels
+from lcons_core.reason._rules import Box, forbid_boxes
 
 DESIGNED = "relation Kill or LiveIn needs source Person\n"
 
@@ -48,6 +50,21 @@ def test_large_domains_are_searched_for_a_witness(files):
     result = run("compare", files / "bits.json", files / "almost.json")
     assert result.exit_code == 1
     assert "allows" in result.stdout
+
+
+def test_a_scheme_and_learned_rules_of_the_same_labels_are_compared(tmp_path):
+    scheme = iob2(["B-X", "I-X", "O"])
+    feature = NgramLabels(("O", "I-X", "B-X"), 2)
+    box = Box.of(feature.space, {"label 1": "O", "label 2": "I-X"})
+    save(scheme, tmp_path / "scheme.json")
+    for name, boxes in (("same", [box]), ("loose", [])):
+        network = forbid_boxes(feature.space, boxes)
+        save(LearnedConstraint(network, feature.space, feature), tmp_path / f"{name}.json")
+    same = run("compare", tmp_path / "scheme.json", tmp_path / "same.json")
+    assert (same.exit_code, same.stdout) == (0, "equal: all 9 points agree\n")
+    loose = run("compare", tmp_path / "loose.json", tmp_path / "scheme.json")
+    assert loose.exit_code == 1
+    assert "label 1 O, label 2 I-X" in loose.stdout
 
 
 def test_undecided_has_exit_code_3(files):

@@ -23,6 +23,7 @@ from lcons_core.testing import check_theorem1, constraints, networks, structures
 
 LABELS = NgramLabels(("A", "B"), n=2)
 NO_AB = RectifierNetwork([[2.0, 0.0, 0.0, 2.0]], [-2.0])
+PAIRS = Tuples(("one", "two"), (("A", "B"), ("A", "B")))
 BIGRAMS = LearnedConstraint(NO_AB, LABELS.space, LABELS, {"seed": 1})
 
 
@@ -180,3 +181,21 @@ def test_a_point_is_named_by_a_mapping_or_by_its_values_in_order(point):
 def test_a_constraint_is_loaded_as_it_was_saved(tmp_path):
     BIGRAMS.save(tmp_path / "bigrams.json")
     assert LearnedConstraint.load(tmp_path / "bigrams.json") == BIGRAMS
+
+
+@pytest.mark.parametrize(
+    ("constraint", "forms"),
+    [
+        (BIGRAMS, [("A", "B"), ["A", "B"], {"label 1": "A", "label 2": "B"}, ["B", "B", "A", "B"]]),
+        (
+            LearnedConstraint(NO_AB, PAIRS.space, PAIRS),
+            [("A", "B"), ["A", "B"], {"one": "A", "two": "B"}, [("B", "B"), ("A", "B")]],
+        ),
+    ],
+)
+def test_satisfied_accepts_and_why_read_the_same_forms_of_a_structure(constraint, forms):
+    for structure in forms:
+        assert constraint.satisfied(structure) is constraint.accepts(structure) is False
+        assert why(constraint, structure).forbidden
+    assert constraint.accepts(("B", "A")) is constraint.satisfied(["B", "A"]) is True
+    assert constraint.accepts([[1, 0, 0, 1], [0, 1, 1, 0]]).tolist() == [False, True]

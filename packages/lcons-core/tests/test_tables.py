@@ -9,11 +9,13 @@ from hypothesis import given
 from paper_tables import PRINTED, SOURCE_RELATION, printed_network
 
 from lcons_core import (
+    FeatureSpace,
     InvalidInput,
     LearnedConstraint,
     RectifierNetwork,
     TooLarge,
     lift,
+    one_hot,
     simplify,
     to_inequalities,
 )
@@ -63,6 +65,23 @@ def test_simplified_rows_come_with_the_equations_they_need():
         "source has one value",
         "relation has one value",
     ]
+
+
+def test_names_with_line_breaks_and_of_formulas_stay_in_one_harmless_cell():
+    space = FeatureSpace([one_hot("=1+1", ["a\nb", "c"]), one_hot("tag", ["-x", "@y"])])
+    constraint = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 2.0, 0.0]], [0.5]), space)
+    lines = list(named_rows(constraint).csv())
+    assert len(lines) == 2
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in next(csv.reader(lines)))
+    text = "\n".join(named_rows(constraint).text())
+    assert len(text.splitlines()) == 3
+
+
+def test_rows_are_printed_up_to_ten_with_how_many_more():
+    rows = to_inequalities(RectifierNetwork(np.eye(4), np.zeros(4)))
+    lines = str(rows).splitlines()
+    assert len(lines) == 11
+    assert "5 more" in lines[-1]
 
 
 def test_what_is_too_large_is_refused_with_its_size():

@@ -16,6 +16,7 @@ from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint, Rules
+    from lcons_core.features import NgramLabels
     from lcons_core.reason._compare import Comparison
 
 EXITS = {"equal": 0, "different": 1, "undecided": 3}
@@ -78,7 +79,37 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
         constraint = load(b)
         return load_rules(a, constraint.space), constraint
     constraint = load(a)
-    return constraint, load_rules(b, constraint.space) if rules[1] else load(b)
+    if rules[1]:
+        return constraint, load_rules(b, constraint.space)
+    return _on_common_windows(constraint, load(b))
+
+
+def _on_common_windows(
+    a: LearnedConstraint, b: LearnedConstraint
+) -> tuple[LearnedConstraint, LearnedConstraint]:
+    """Two constraints on n-grams of the same labels, on windows without (start) and (stop) unless both read
+    these, with the labels in one order; other constraints as they are."""
+    from lcons_core.features import NgramLabels
+
+    one, other = a.feature, b.feature
+    if not (isinstance(one, NgramLabels) and isinstance(other, NgramLabels)) or a.space == b.space:
+        return a, b
+    if one.n != other.n or {*one.labels} != {*other.labels}:
+        return a, b
+    if one.pad != other.pad:
+        say("one of them is about (start) and (stop) too: compared on windows inside a sequence")
+    feature = NgramLabels(one.labels, one.n, pad=one.pad and other.pad)
+    return _restricted(a, feature), _restricted(b, feature)
+
+
+def _restricted(constraint: LearnedConstraint, feature: NgramLabels) -> LearnedConstraint:
+    """The constraint on the columns of another feature's space."""
+    from lcons_core import LearnedConstraint, RectifierNetwork
+    from lcons_core._network import Conjunction
+
+    columns = [constraint.space.column(block, value) for block, value in feature.space.columns]
+    parts = tuple(RectifierNetwork(part.W[:, columns], part.b) for part in constraint.network.parts)
+    return LearnedConstraint(Conjunction(parts), feature.space, feature)
 
 
 def is_rules(path: str) -> bool:

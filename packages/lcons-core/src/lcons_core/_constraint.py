@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lcons_core._errors import InvalidInput
+from lcons_core._instance import Instance
 from lcons_core._network import LinearInequalities, Network, as_network
 from lcons_core._pointset import Wrapped, check_width
+from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import to_inequalities
 from lcons_core._types import Ints
 from lcons_core.features._feature import ConstraintFeature, Scope
+from lcons_core.features._kinds import Tuples
 from lcons_core.reason._rules import Box, forbid_boxes
 
 if TYPE_CHECKING:
@@ -78,7 +81,20 @@ class LearnedConstraint(Wrapped):
 
     def violations(self, structure: Any) -> Ints:
         """The indices of the parts of the structure that the network rejects."""
-        return np.flatnonzero(~self.network.accepts(self._feature().psi(structure)))
+        return np.flatnonzero(~self.network.accepts(self.psi(structure)))
+
+    def psi(self, structure: Any) -> SparsePsi:
+        """One psi row per part of a structure: labels, (words, labels), tuples, or values by block."""
+        if isinstance(structure, Mapping):
+            return SparsePsi.from_dense(self.space.vector(structure)[None])
+        feature = self._feature()
+        flat = isinstance(structure, list) and all(isinstance(value, str) for value in structure)
+        return feature.psi(tuple(structure) if flat and isinstance(feature, Tuples) else structure)
+
+    def accepts(self, psi: Any) -> Any:
+        """Whether psi belongs to the set, or the structure satisfies the constraint: a bool for one of them,
+        (N,) for many psi."""
+        return self.satisfied(psi) if _is_structure(psi) else super().accepts(psi)
 
     def satisfied(self, structure: Any) -> bool:
         """Whether every part of the structure is accepted."""
@@ -134,6 +150,13 @@ class LearnedConstraint(Wrapped):
         if self.feature is None:
             raise InvalidInput("this constraint has no feature, so it can check psi but not structures.")
         return self.feature
+
+
+def _is_structure(value: Any) -> bool:
+    """Whether a value is made of names, not of numbers."""
+    if isinstance(value, list | tuple) and len(value):
+        return isinstance(value[0], str) or _is_structure(value[0])
+    return isinstance(value, Mapping | Instance)
 
 
 def as_constraint(value: Any, form: str, needs: str = "the names of the columns of psi") -> LearnedConstraint:

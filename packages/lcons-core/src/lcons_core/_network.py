@@ -18,6 +18,7 @@ Not in the paper: `Conjunction`, the intersection of several such sets of the sa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -31,6 +32,8 @@ from lcons_core._pointset import AffineSet, Decider, Given, PointSet, learned
 from lcons_core._psi import Psi, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
+
+SHOWN_ROWS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,19 @@ class LinearInequalities(AffineSet):
 
     def __len__(self) -> int:
         return self.coefficients.shape[0]
+
+    def __str__(self) -> str:
+        return self.text([f"psi {j}" for j in range(self.d)])
+
+    def text(self, names: Sequence[str]) -> str:
+        """The first ten rows, one per line, with names of the columns of psi, and how many more there are."""
+        pairs = zip(self.coefficients[:SHOWN_ROWS].tolist(), self.bias[:SHOWN_ROWS].tolist(), strict=True)
+        lines = []
+        for row, bias in pairs:
+            terms = [f"{weight:+g} [{name}]" for name, weight in zip(names, row, strict=True) if weight]
+            lines.append(f"  {' '.join([*terms, f'{bias:+g}'])} >= 0")
+        more = [f"  and {len(self) - SHOWN_ROWS:,} more rows"] if len(self) > SHOWN_ROWS else []
+        return "\n".join([*lines, *more])
 
     @property
     def affine(self) -> tuple[Floats, Floats]:

@@ -60,6 +60,7 @@ def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -
     """The lines of a table: names of blocks, their values, then one line per row of `numbers` (M, width)."""
     # The longest number of a column is its smallest or its largest one.
     extremes = [numbers.min(0), numbers.max(0)] if len(numbers) else []
+    blocks = [(_one_line(name), [*map(_one_line, values)]) for name, values in blocks]
     names = [value for _, values in blocks for value in values]
     cells = [names, *([f"{value:.{decimals}f}" for value in row] for row in extremes)]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
@@ -110,7 +111,9 @@ class NamedRows:
     def csv(self) -> Iterator[str]:
         """Lines of CSV: one column `block=value` per column of psi, the other columns, then hidden units."""
         named = [f"{block}={value}" if block else value for block, values in self.blocks for value in values]
-        yield _csv_line([*named, *(["units"] if self.subsets is not None else [])])
+        # A spreadsheet reads a cell that begins so as a formula.
+        named = [f"'{name}" if name.startswith(("=", "+", "-", "@")) else name for name in named]
+        yield _csv_line([*map(_one_line, named), *(["units"] if self.subsets is not None else [])])
         for m in range(len(self)):
             numbers = np.concatenate([np.atleast_1d(array[m]) for array in self.arrays.values()]).tolist()
             units = [] if self.subsets is None else [" ".join(map(str, self.subsets[m]))]
@@ -203,6 +206,11 @@ def _domain(space: FeatureSpace) -> dict[str, Any]:
         "upper": equations.upper.tolist(),
         "integral": True if space.integral else equations.integral.tolist(),
     }
+
+
+def _one_line(name: str) -> str:
+    """A name in which line breaks are written as \\n and \\r."""
+    return name.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _csv_line(cells: Sequence[str]) -> str:

@@ -262,13 +262,13 @@ def test_a_kind_of_another_package_is_found_by_its_registered_name(monkeypatch):
 
     def entry_points(group):
         asked.append(group)
-        return [Entry("parity", Parity), Entry("ngram", Parity)]
+        return [Entry("unknown", Parity), Entry("ngram", Parity)]
 
     with pytest.raises(InvalidInput):
-        feature_from_dict({"kind": "parity"})
+        feature_from_dict({"kind": "unknown"})
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
-    assert feature_from_dict({"kind": "parity"}) == Parity()
-    assert feature_kinds()["parity"] is Parity
+    assert feature_from_dict({"kind": "unknown"}) == Parity()
+    assert feature_kinds()["unknown"] is Parity
     assert feature_kinds()["ngram"] is NgramLabels
     assert set(asked) == {"lcons.features"}
 
@@ -280,9 +280,8 @@ def test_a_broken_package_does_not_break_the_kinds_of_others(monkeypatch):
     assert feature_from_dict(NgramLabels(("A",)).to_dict()) == NgramLabels(("A",))
 
 
-def test_a_file_holds_the_feature_of_another_package(monkeypatch):
-    entries = [Entry("parity", Parity), Entry("broken", None)]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+def test_a_file_holds_a_feature_whose_class_was_defined_here(monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Entry("broken", None)])
     odd = LearnedConstraint(RectifierNetwork([[2.0, 0.0]], [0.0]), Parity().space, Parity())
     text = dumps(odd)
     again = loads(text)

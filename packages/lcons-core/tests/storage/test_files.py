@@ -175,7 +175,7 @@ def test_a_file_that_load_would_refuse_is_not_written(tmp_path, monkeypatch):
 
 def test_a_feature_that_cannot_be_loaded_again_is_not_saved():
     class Private(Tuples):
-        kind = "private"
+        """Without a kind of its own."""
 
     feature = Private(PAIRS.names, PAIRS.values)
     constraint = LearnedConstraint(small().network, feature.space, feature)

@@ -10,8 +10,9 @@ Paper: Sec. 2.1 (psi) and the feature lists of Appendices C-E.
 | `Counts` | structure | the number of occurrences of each label |
 | `Tuples` | tuple | one one-hot block per member (for example source and relation) |
 
-To add a kind, write a frozen dataclass that is a `ConstraintFeature` and register it in the entry
-point group `lcons.features`, so that files with this kind can be loaded.
+To add a kind, write a frozen dataclass that is a `ConstraintFeature`. Files with this kind can be loaded
+where the class has been defined or imported, and everywhere if it is in the entry point group
+`lcons.features`.
 """
 
 from lcons_core.features._feature import ConstraintFeature, Scope

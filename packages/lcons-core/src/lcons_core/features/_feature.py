@@ -39,6 +39,10 @@ class GroundedRow:
     any_of: Mapping[int, tuple[tuple[tuple[int, str], ...], ...]]
 
 
+# The kinds whose classes were defined in this process, such as a cell of a notebook, by name.
+DEFINED: dict[str, type[ConstraintFeature]] = {}
+
+
 class ConstraintFeature(ABC):
     """Computes psi from structures: a frozen dataclass of plain data.
 
@@ -56,6 +60,11 @@ class ConstraintFeature(ABC):
     n: int | None = None
     pad: bool = False
     names: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" in vars(cls):
+            DEFINED[cls.kind] = cls
 
     @property
     @abstractmethod

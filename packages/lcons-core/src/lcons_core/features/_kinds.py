@@ -29,6 +29,7 @@ from lcons_core._instance import WORD, read_instance, read_instances
 from lcons_core._psi import SparsePsi
 from lcons_core._space import MAX_COLUMNS, FeatureSpace
 from lcons_core.features._feature import (
+    DEFINED,
     ConstraintFeature,
     GroundedRow,
     Scope,
@@ -191,7 +192,7 @@ _GENERIC: dict[str, type[ConstraintFeature]] = {
 
 def feature_kinds() -> dict[str, type[ConstraintFeature]]:
     """All kinds by name: the generic kinds and the kinds that other packages register."""
-    return {**{name: entry.load() for name, entry in _registered().items()}, **_GENERIC}
+    return {**{name: entry.load() for name, entry in _registered().items()}, **DEFINED, **_GENERIC}
 
 
 def feature_from_dict(data: Mapping[str, Any]) -> ConstraintFeature:
@@ -200,6 +201,8 @@ def feature_from_dict(data: Mapping[str, Any]) -> ConstraintFeature:
     name = str(data.get("kind"))
     if name in _GENERIC:
         return _GENERIC[name].from_dict(data)
+    if name in DEFINED:
+        return DEFINED[name].from_dict(data)
     registered = _registered()
     if name not in registered:
         raise InvalidInput(f"unknown feature kind {name!r}; install the package that registers it.")

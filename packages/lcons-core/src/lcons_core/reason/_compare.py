@@ -44,7 +44,6 @@ from lcons_core.reason._rules import DomainEquations, domain_equations
 from lcons_core.reason._search import ENUMERATION_LIMIT, drawn_points, drawn_psi, needed, scan, search
 
 DRAWN = 2**14
-SHOWN_ROWS = 10
 CELLS = 2**24
 
 
@@ -295,13 +294,8 @@ class SimplifiedRows(Wrapped):
         ]
         if self.rounded:
             lines.append("the rows are rounded to float64: `verify` counts the points where this matters")
-        for row, bias in zip(self.rows.coefficients[:SHOWN_ROWS], self.rows.bias[:SHOWN_ROWS], strict=True):
-            columns = zip(row, self.space.columns, strict=True)
-            terms = [f"{weight:+g} [{block} {value}]" for weight, (block, value) in columns if weight]
-            lines.append(f"  {' '.join(terms)} {bias:+g} >= 0")
-        if len(self.rows) > SHOWN_ROWS:
-            lines.append(f"  and {len(self.rows) - SHOWN_ROWS:,} more rows")
-        return "\n".join(lines)
+        rows = self.rows.text([f"{block} {value}" for block, value in self.space.columns])
+        return "\n".join([*lines, rows]) if rows else lines[0]
 
 
 def simplify(

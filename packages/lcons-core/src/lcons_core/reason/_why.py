@@ -23,7 +23,7 @@ import numpy as np
 from lcons_core._arithmetic import plain
 from lcons_core._blocks import Kind
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import Fitted, PointSet, as_points
+from lcons_core._pointset import Fitted, PointSet, as_points, row_of
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
 from lcons_core.reason._explain import candidate_rows, freed
@@ -120,7 +120,7 @@ def why(
     Pass one value per one-hot block, the names that hold (or a mapping from names to truth values) per binary
     block, and a mapping from names to numbers per other block (the number alone if it has one column); blocks
     that are not named stay open, and an open real column counts with its better bound. A tuple or list has
-    the values of all blocks, in order.
+    the values of all blocks, in order, or is a structure: then its part with the smallest margin is named.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -133,6 +133,10 @@ def why(
     """
     points = as_points(constraint, "why")
     space = space_of(points, space)
+    psi_of = getattr(points, "psi", None)  # only constraints read structures
+    if psi_of is not None and not _is_point(space, assignment):
+        psi = psi_of(assignment)
+        assignment = space.describe(row_of(psi, int(points.margin(psi).argmin())))
     space, region = _region_of(space, {**space.by_block(assignment or {}), **named})
     partial = len(region) < len(space.axes)
     rows = candidate_rows(points, space, _drawn(space, COMPLETIONS if partial else 1, 0, region))
@@ -161,6 +165,13 @@ def why(
     whole = tuple(zip(columns, coefficients.tolist(), strict=True))
     value = bias + sum(value for _, value in terms)
     return Why(tuple(terms), bias, value, forbidden, partial, whole, rule)
+
+
+def _is_point(space: FeatureSpace, assignment: Any) -> bool:
+    """Whether an assignment has values of blocks, not a structure of several parts."""
+    if assignment is None or isinstance(assignment, Mapping):
+        return True
+    return len(assignment) == len(space.blocks) and all(isinstance(value, str) for value in assignment)
 
 
 def _drawn(space: FeatureSpace, number: int, seed: int, region: Region) -> Ints:
