@@ -111,7 +111,7 @@ def tag(
     form = form or ("brackets" if columns is None else "conll")
     tally = Tally()
     with opened(file) as source:
-        xs, places = _inputs(tagger, source, file, columns)
+        xs, places = _inputs(tagger, source, file, columns, form == "json")
         if together:
             tagger, xs = _together(tagger, xs)
         pairs: Iterator[Placed] = zip(xs, places, strict=False)
@@ -177,11 +177,12 @@ def _counted(parts: Iterable[tuple[bytes, Tally]], tally: Tally) -> Generator[by
 
 
 def _inputs(
-    tagger: ConstrainedTagger, source: Text, file: str, columns: str | None
+    tagger: ConstrainedTagger, source: Text, file: str, columns: str | None, placed: bool
 ) -> tuple[Iterator[Columns], Iterator[Places]]:
-    """The sentences of the input with all columns that the tagger reads, and the places of their words."""
+    """The sentences of the input with all columns that the tagger reads, and the places of their words in raw
+    text if they are to be `placed`."""
     from lcons_core import InvalidInput
-    from lcons_tasks.data._stream import column_layout, column_sentences, text_tokens
+    from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences, text_tokens
 
     layout = None if columns is None else column_layout(columns)
     missing = [name for name in tagger.columns if layout is None or name not in layout.context]
@@ -192,13 +193,16 @@ def _inputs(
         )
     xs: Iterator[Columns]
     places: Iterator[Places] = repeat(None)
-    if layout is None:
+    if layout is not None:
+        xs = column_sentences(source, layout, "standard input" if file == STDIN else file)
+    elif not placed:
+        _import_spacy()
+        xs = text_sentences(source)
+    else:
         _import_spacy()
         sentences, again = tee(text_tokens(source))
         xs = ({"word": tuple(token.text for token in sentence)} for sentence in sentences)
         places = ([(token.start, token.end) for token in sentence] for sentence in again)
-    else:
-        xs = column_sentences(source, layout, "standard input" if file == STDIN else file)
     return (_with_pos(xs, source.waits) if missing else xs), places
 
 

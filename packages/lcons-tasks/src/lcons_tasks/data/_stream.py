@@ -55,11 +55,10 @@ def are_wrapped(text: str) -> bool:
     return width >= NARROWEST and 2 * full > len(pairs)
 
 
-def text_tokens(
-    file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
-) -> Iterator[list[Token]]:
-    """The tokens of each sentence of a text, whose places count characters of the whole text. A line break
-    ends a sentence unless lines are `wrapped`, which by default the first block decides."""
+def _pieces(
+    file: Readable, block: int, longest: int, wrapped: bool | None
+) -> Iterator[tuple[int, list[list[Token]]]]:
+    """Where each piece of a text begins, and the tokens of its sentences."""
     held, begin = "", 0
     while more := file.read(block):
         held += more
@@ -78,17 +77,28 @@ def text_tokens(
         else:
             parts = sentences(held, not wrapped)
             last, rest = len(parts), len(held)
-        yield from _placed(parts[:last], begin)
+        yield begin, parts[:last]
         held, begin = held[rest:], begin + rest
-    yield from _placed(sentences(held, not wrapped), begin)
+    yield begin, sentences(held, not wrapped)
+
+
+def text_tokens(
+    file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
+) -> Iterator[list[Token]]:
+    """The tokens of each sentence of a text, whose places count characters of the whole text. A line break
+    ends a sentence unless lines are `wrapped`, which by default the first block decides."""
+    for begin, parts in _pieces(file, block, longest, wrapped):
+        for sentence in parts:
+            yield [Token(text, begin + start, begin + end) for text, start, end in sentence]
 
 
 def text_sentences(
     file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
 ) -> Iterator[X]:
     """The words of each sentence of a text."""
-    for sentence in text_tokens(file, block, longest, wrapped):
-        yield {WORD: tuple(token.text for token in sentence)}
+    for _, parts in _pieces(file, block, longest, wrapped):
+        for sentence in parts:
+            yield {WORD: tuple(token.text for token in sentence)}
 
 
 def column_layout(text: str) -> Columns:
@@ -130,12 +140,6 @@ def _fresh(text: str, first: Token, anyhow: bool) -> bool:
     with punctuation, because spaCy's rule looks back over punctuation.
     """
     return text[first.start - 1].isspace() and (anyhow or first.text[0].isalnum())
-
-
-def _placed(parts: Iterable[list[Token]], begin: int) -> Iterator[list[Token]]:
-    """The sentences of a piece of text that begins at `begin`."""
-    for sentence in parts:
-        yield [Token(text, begin + start, begin + end) for text, start, end in sentence]
 
 
 def _no_layout(text: str) -> InvalidInput:
