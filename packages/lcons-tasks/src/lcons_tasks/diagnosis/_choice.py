@@ -164,29 +164,29 @@ def choose(
     >>> from lcons_core import iob2
     >>> from lcons_decode import ChainScores
     >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 3.0, 1.0]], labels=["B-X", "I-X", "O"])
-    >>> found = choose([Scored(scores)] * 6, [Hard(iob2(scores.labels), "iob2")], [["B-X", "I-X"]] * 6)
-    >>> str(found.chosen), str(found.gain)
+    >>> choice = choose([Scored(scores)] * 6, [Hard(iob2(scores.labels), "iob2")], [["B-X", "I-X"]] * 6)
+    >>> str(choice.chosen), str(choice.gain)
     ('iob2: soft, weight 1, cost hinge', '+100.00 [+100.00, +100.00]')
     """
-    given, labels = _with_gold(list(sequences), gold)
-    if not LEAST_FOLDS <= folds <= len(given):
+    scored, labels = _with_gold(list(sequences), gold)
+    if not LEAST_FOLDS <= folds <= len(scored):
         raise InvalidInput(
             f"`folds` is at least {LEAST_FOLDS}, and at most the number of sequences with gold labels: got"
-            f" {folds} for {len(given)} sequences."
+            f" {folds} for {len(scored)} sequences."
         )
     if any(not (np.isfinite(weight) and weight > 0) for weight in weights):
         raise InvalidInput(f"weights must be above 0: got {list(weights)}.")
     options = _options(constraints, weights, cost)
     spans = are_spans({label for y in labels for label in y})
-    counts = np.zeros((len(options), len(given), 3), dtype=np.int64)
+    counts = np.zeros((len(options), len(scored), 3), dtype=np.int64)
     for o, option in enumerate(options):
-        answers = [answer.y for _, answer in decode_scored(given, option.uses, beam=beam, budget=budget)]
+        answers = [answer.y for _, answer in decode_scored(scored, option.uses, beam=beam, budget=budget)]
         counts[o] = count_right(labels, answers, spans)
         if progress is not None:
             progress(o + 1, len(options))
-    parts = np.array_split(np.arange(len(given)), folds)
+    parts = np.array_split(np.arange(len(scored)), folds)
     by_fold = np.stack([f1(counts[:, part].sum(1)) for part in parts], axis=1)
-    structures = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(given, labels, strict=True)))
+    structures = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(scored, labels, strict=True)))
     used = {use.name: use.constraint for option in options for use in option.uses}
     allowed = {name for name, one in used.items() if by_gold(gold_bound(one, structures)) == HARD}
     order = [option.simplicity(allowed) for option in options]
@@ -198,7 +198,7 @@ def choose(
     nested = bootstrap_f1([honest], [counts[0]], seed=seed)
     chosen = measured[_chosen(by_fold, order) if nested.mean > 0 else 0]
     measure = "span F1" if spans else "token accuracy"
-    return Choice(chosen, measured, measure, nested, len(given), folds)
+    return Choice(chosen, measured, measure, nested, len(scored), folds)
 
 
 def _chosen(by_fold: Floats, order: Sequence[tuple[int, float]]) -> int:

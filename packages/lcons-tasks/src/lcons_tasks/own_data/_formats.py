@@ -211,8 +211,8 @@ def _read_conll(path: File, columns: str | None, tabs: bool) -> Structures:
         label for one in sentences for word, label in zip(one.words, one.labels, strict=True) if word != "#"
     }
     labels = labels and labels | {"#"}
-    kept = (_without_comments(one, labels) if labels else one for one in sentences)
-    instances = [one.instance for one in kept if one.words]
+    tokens = (_without_comments(one, labels) if labels else one for one in sentences)
+    instances = [one.instance for one in tokens if one.words]
     if not instances:
         raise malformed(path, 1, "expected sentences with one line per token: got none.")
     return Structures(tuple(instances))

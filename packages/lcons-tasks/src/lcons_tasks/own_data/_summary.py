@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(  # noqa: S701 (plain text)
+    environment = Environment(  # noqa: S701 (plain text)
         loader=PackageLoader(package), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    made.filters |= {"percent": percent, "number": "{:,}".format}
-    made.globals |= {"of": of, "fewest": FEWEST}
-    return made
+    environment.filters |= {"percent": percent, "number": "{:,}".format}
+    environment.globals |= {"of": of, "fewest": FEWEST}
+    return environment
 
 
 def rendered(package: str, template: str, **values: Any) -> str:
