@@ -171,13 +171,14 @@ class _Work:
 
     def run(self) -> FittedTagger:
         """All steps."""
-        vectors = None if self.uses(VECTORS) else next(iter(self._vectors()), None)
-        plain = self._trained(_Reading(self.settings.penalties[0], vectors=vectors))
+        vectors = self._vectors()
+        usual = None if self.uses(VECTORS) else next(iter(vectors), None)
+        plain = self._trained(_Reading(self.settings.penalties[0], vectors=usual))
         self.steps.add("base model", decode_folds(plain.held, ()))
         self.scheme = self.steps.scheme(self.labels) if self.uses(SCHEME) else ()
         if self.scheme:
             self.steps.add(f"label scheme {self.scheme[0].name}", self._decoded(plain.held))
-        folds = self._with_vectors(plain)
+        folds = self._with_vectors(plain, vectors if self.uses(VECTORS) else ())
         folds, held, weights = self._with_text(folds)
         folds, held = self._with_penalties(folds, held, weights)
         pairs = self._chosen_pairs(held) if self.uses(PAIRS) else ()
@@ -231,12 +232,9 @@ class _Work:
         report = self.progress and partial(self.progress, "computing vectors")
         return TextVectors.each(self.settings.source, words, self.texts, self.settings.scales, report)
 
-    def _with_vectors(self, plain: _Folds) -> _Folds:
+    def _with_vectors(self, plain: _Folds, choices: Sequence[TextVectors]) -> _Folds:
         """The base that also reads vectors, by the best option."""
-        options = [
-            self._trained(replace(plain.reading, vectors=vectors))
-            for vectors in (self._vectors() if self.uses(VECTORS) else ())
-        ]
+        options = [self._trained(replace(plain.reading, vectors=one)) for one in choices]
         if not options:
             return plain
         labels = [self._decoded(option.held) for option in options]
