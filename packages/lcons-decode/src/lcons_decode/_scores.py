@@ -114,6 +114,12 @@ class ChainScores:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
+    def of_same_model(self, emission: Any) -> ChainScores:
+        """The scores (T, L) of another sequence, with these labels, transition, start and stop."""
+        other = object.__new__(ChainScores)
+        other.__dict__.update(vars(self), emission=read_scores(emission, "emission", 2))
+        return other
+
     def __len__(self) -> int:
         return self.emission.shape[0]
 

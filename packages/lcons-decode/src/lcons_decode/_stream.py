@@ -18,7 +18,6 @@ for all sequences, and its answers have no such count.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from operator import ne
@@ -35,8 +34,8 @@ from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
 # A chunk of a stream ends when the first of these two is reached.
-CHUNK_SEQUENCES = 256
-CHUNK_TOKENS = 2**14
+CHUNK_SEQUENCES = 2048
+CHUNK_TOKENS = 2**16
 # Sequences per chunk of `decode_batch`.
 CHUNK = 512
 
@@ -127,7 +126,10 @@ def _decoded(
         found = decode(chunk, batch, compiled)
         for scored, answer, free in zip(chunk, found, viterbi_batch(batch), strict=True):
             stats = {**answer.stats, "alone": free.y, "changed": sum(map(ne, answer.y, free.y))}
-            yield scored, replace(answer, stats=stats)
+            yield (
+                scored,
+                Decoding(answer.y, answer.score, answer.status, stats, answer.violations),
+            )
 
 
 def _chunks(sequences: Iterable[Scored], together: int, waits: Callable[[], bool]) -> Iterator[list[Scored]]:

@@ -23,7 +23,8 @@ def conll(scored: Scored, answer: Decoding) -> str:
     'dog NN B\\n\\n'
     """
     columns = [*_in_order(scored.x).values(), answer.y or (NO_LABEL,) * len(scored.scores)]
-    for cell in (cell for column in columns for cell in column):
+    doubtful = [column for column in columns if " ".join(column).split() != [*column]]
+    for cell in (cell for column in doubtful for cell in column):
         if not cell or cell.split() != [cell]:
             raise InvalidInput(
                 f"{scored.where}: expected cells without white space, found {cell!r:.60}, which CoNLL columns"

@@ -23,7 +23,7 @@ class ScoreModel:
     """The labels and scores that all sequences share, checked once."""
 
     labels: tuple[str, ...]
-    shared: Mapping[str, NDArray[np.float64]]
+    empty: ChainScores
 
     @classmethod
     def of(cls, labels: tuple[str, ...] | None, shared: Mapping[str, Any], where: str) -> ScoreModel:
@@ -40,8 +40,7 @@ class ScoreModel:
             for name, value in shared.items()
         }
         with _located(where):
-            checked = ChainScores(np.zeros((0, L)), **arrays, labels=labels)
-        return cls(labels, {name: getattr(checked, name) for name in MODEL})
+            return cls(labels, ChainScores(np.zeros((0, L)), **arrays, labels=labels))
 
     def scored(self, emission: Any, x: dict[str, tuple[str, ...]], where: str, given: Any = None) -> Scored:
         L = len(self.labels)
@@ -53,8 +52,9 @@ class ScoreModel:
                 f"{where}: expected emission of shape (tokens, {L}), one score per label, found {rows.shape};"
                 " write one score for each label, in the order of the labels."
             )
+        rows.flags.writeable = False
         with _located(where):
-            scores = ChainScores(rows, **self.shared, labels=self.labels)
+            scores = self.empty.of_same_model(rows)
         return Scored(scores, x, where, given)
 
 
@@ -70,7 +70,7 @@ def string_columns(found: Mapping[str, Any], where: str) -> dict[str, tuple[str,
         if not isinstance(values, list | tuple):
             continue
         name = WORD if key == WORDS else key
-        if not all(isinstance(value, str) for value in values) or name in columns:
+        if not {*map(type, values)} <= {str} or name in columns:
             raise InvalidInput(
                 f"{where}: expected {key!r} once, as a column of strings, found {str(values)[:40]!r}; write"
                 " strings, or leave it out."

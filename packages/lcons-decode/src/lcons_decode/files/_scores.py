@@ -15,6 +15,7 @@ from lcons_decode._scores import Scored
 from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
 from lcons_decode.files._npz import NpzScores
 
+_DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
 _ZIP = b"PK"
 _NPY = b"\x93NUMPY"
 _MOST_LABEL_BYTES = 2**24
@@ -163,7 +164,7 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
             " or write npz with numpy.savez."
         ) from None
     try:
-        found = json.loads(text, object_pairs_hook=unique_keys)
+        found = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{where}: expected a JSON object (or an npz file), found something else ({error!s:.80}); write"
