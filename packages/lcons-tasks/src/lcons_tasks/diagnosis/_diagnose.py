@@ -252,8 +252,15 @@ def _unreadable(feature: ConstraintFeature, data: Structures) -> dict[int, str]:
     """The number of each structure that the feature cannot read, and why; empty sequences have no parts."""
     check_columns(data, feature.context_column)
     some = {i: one for i, one in enumerate(data.instances) if len(one.y) or data.tuples}
-    numbers, outside = list(some), parts_of(feature, list(some.values())).outside
-    return {numbers[i]: why for i, why in outside.items()}
+    # A feature of another package may raise other errors for labels that it lacks.
+    new = {
+        i: [label for label in one.y if feature.labels and label not in feature.labels]
+        for i, one in some.items()
+    }
+    whys = {i: f"unknown label {labels[0]!r:.60}" for i, labels in new.items() if labels}
+    numbers = [i for i in some if i not in whys]
+    outside = parts_of(feature, [some[i] for i in numbers]).outside
+    return whys | {numbers[i]: why for i, why in outside.items()}
 
 
 def _left_out(data: Structures, whys: Mapping[int, str], units: str) -> list[str]:
