@@ -397,10 +397,9 @@ def freed(region: Region, grow: Grow, order: Sequence[int]) -> Region:
 
 def _widened(region: Region, grow: Grow, order: Sequence[int]) -> Region:
     """The region with all values that can be added to its conditions, one after the other."""
-    for i in order:
-        if i in region:
-            region = {**region, i: grow(region, i)}
-    return region
+    for i in [i for i in order if i in region]:
+        region = {**region, i: region[i] | grow(region, i)}
+    return {i: mask for i, mask in region.items() if not mask.all()}
 
 
 def _cover(

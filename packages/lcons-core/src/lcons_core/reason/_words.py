@@ -372,6 +372,7 @@ def sentence(space: FeatureSpace, region: Region, grow: Grow, common: Common | N
     `grow(region, axis)` returns all values of an axis that the other conditions forbid, so that "must be"
     does not name values that are forbidden anyway; the region of the sentence then includes them.
     """
+    region = {i: mask for i, mask in region.items() if not mask.all()}
     if not region:
         return RuleSentence("nothing is allowed", region, None, 0)
     numbers = {i: int(mask.sum()) for i, mask in region.items()}
