@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import POS, pos_tags, print_json
-from lcons_cli.labelled_file import labelled_options, read_labelled
+from lcons_cli.labelled_file import labelled_options, read_words_and_labels
 from lcons_cli.options import INPUT, json_option
 from lcons_cli.progress import progress
 
@@ -54,24 +54,12 @@ def evaluate(
 
     ours = load_constrained_tagger(tagger)
     theirs = ours.alone if against == PLAIN else load_constrained_tagger(INPUT.convert(against, None, None))
-    data = gold_data(gold, form, columns)
+    data = read_words_and_labels(gold, form, columns)
     rows = evaluation(data, labels_by(ours, data), labels_by(theirs, data))
     if as_json:
         print_json({"tagger": tagger, "gold": gold, "against": against, "rows": rows})
     else:
         click.echo("\n".join(table(rows, Path(gold).name, against)))
-
-
-def gold_data(path: str, form: str | None, columns: str | None) -> Structures:
-    """The gold sentences in a file."""
-    from lcons_core import InvalidInput
-    from lcons_core._instance import WORD
-    from lcons_tasks.own_data import Structures
-
-    data = read_labelled(path, form, columns)
-    if not isinstance(data, Structures) or data.tuples or any(WORD not in one.x for one in data.instances):
-        raise InvalidInput(f"expected sentences with words and labels in {path!r}.")
-    return data
 
 
 def labels_by(tagger: ConstrainedTagger, data: Structures) -> Labels:

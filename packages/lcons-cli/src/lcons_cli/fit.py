@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import opened_bytes, print_json, say, warn
-from lcons_cli.evaluate import evaluation, gold_data, labels_by, table
-from lcons_cli.labelled_file import TABS, labelled_options, read_sentences
+from lcons_cli.evaluate import evaluation, labels_by, table
+from lcons_cli.labelled_file import TABS, labelled_options, read_sentences, read_words_and_labels
 from lcons_cli.options import FOLDER, INPUT, in_options, json_option, seed_option
 from lcons_cli.progress import progress
 
@@ -145,7 +145,7 @@ def fit(
     settings = replace(settings, folds=folds, encoder=encoder or "", vectors=vectors or "")
     sentences = read_sentences(train, form, columns)
     say(_read_summary(sentences, Path(train).name))
-    gold = None if test is None else gold_data(test, form, columns)
+    gold = None if test is None else read_words_and_labels(test, form, columns)
     measured: list[dict[str, Any]] = []
     fitted: FittedTagger | FittedScores
     if scores is None:

@@ -16,7 +16,7 @@ from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_tasks import Sentence
-    from lcons_tasks.own_data._data import Data
+    from lcons_tasks.own_data._data import Data, Structures
 
 # The name of a format: CoNLL columns whose cells are separated by one tab, and so may contain blanks.
 TABS = "tabs"
@@ -88,19 +88,21 @@ def _warn_of_words_as_labels(data: Data, path: str) -> None:
         )
 
 
-def read_sentences(path: str, form: str | None, columns: str | None) -> list[Sentence]:
-    """The words and labels of a file; raises `InvalidInput` if it does not hold sentences."""
+def read_words_and_labels(path: str, form: str | None, columns: str | None) -> Structures:
+    """The sentences of a file, with all their columns; raises `InvalidInput` if it holds anything else."""
     from lcons_core import InvalidInput
     from lcons_core._instance import WORD
-    from lcons_tasks import Sentence
     from lcons_tasks.own_data import Structures
 
     data = read_labelled(path, form, columns)
-    if not isinstance(data, Structures) or data.tuples:
-        raise InvalidInput(f"expected sentences with one label per word in {path!r}, got tuples or a table.")
-    for number, instance in enumerate(data.instances, start=1):
-        if WORD not in instance.x:
-            raise InvalidInput(
-                f"sentence {number} of {path!r} has no words; name their place with --columns."
-            )
-    return [Sentence(tuple(instance.x[WORD]), tuple(instance.y)) for instance in data.instances]
+    if not isinstance(data, Structures) or data.tuples or any(WORD not in one.x for one in data.instances):
+        raise InvalidInput(f"expected sentences with words and labels in {path!r}: name them by --columns.")
+    return data
+
+
+def read_sentences(path: str, form: str | None, columns: str | None) -> list[Sentence]:
+    """The words and labels of a file."""
+    from lcons_tasks import Sentence
+
+    instances = read_words_and_labels(path, form, columns).instances
+    return [Sentence(tuple(one.x["word"]), tuple(one.y)) for one in instances]
