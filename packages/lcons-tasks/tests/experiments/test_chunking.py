@@ -15,7 +15,7 @@ from lcons_tasks.experiments.chunking._corpus import load_corpus, subset
 from lcons_tasks.experiments.chunking._experiment import EXPERIMENT, PAPER, Options, claims
 from lcons_tasks.experiments.chunking._model import BaseModel, tuned, tuned_settings
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import examples, rejected_gold
+from lcons_tasks.experiments.engine._labelling import examples
 from lcons_tasks.experiments.engine._recipes import learn, recipe
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT
@@ -79,14 +79,6 @@ def test_conll2000_is_divided_as_in_the_paper():
     train, dev = subset(corpus, 0.01)
     assert (len(train), len(dev)) == (80, 9)
     assert train[0] == corpus.train[0]
-
-
-def test_held_out_gold_with_unknown_labels_is_left_out_and_counted(corpus):
-    constraint = learn(recipe("pos:2"), corpus.train[:5], seed=1)
-    known = set(constraint.feature.labels)
-    found = rejected_gold(constraint, corpus.dev)
-    assert found["unknown"] == sum(not known.issuperset(s.labels) for s in corpus.dev) > 0
-    assert 0 < found["parts"] < found["sentences"] <= 100
 
 
 def test_rows_are_those_of_the_decoders_asked_for():

@@ -132,7 +132,7 @@ def _answers(cell: Cell, corpus: ChunkCorpus, kept: Stages) -> Answers:
     facts = {"sentences": len(decoding.train), "dev sentences": cut, "choices": choices}
     at: dict[str, Coordinate] = {"base": cell.base.name, "subset": cell.subset, "ratio": cell.ratio}
     at["seed"] = cell.seed
-    return decoding.answers(at, facts, found, more, corpus.dev, range(len(corpus.test)))
+    return decoding.answers(at, facts, found, more, range(len(corpus.test)))
 
 
 def _groups(settings: Sequence[Setting]) -> list[tuple[str, list[int]]]:

@@ -32,7 +32,7 @@ from lcons_tasks.experiments.engine._recipes import recipe
 from lcons_tasks.experiments.engine._record import Coordinate, Record
 from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, uses
 from lcons_tasks.experiments.engine._template import render
-from lcons_tasks.report._document import Claim, Curve, Document, Table, TableCell
+from lcons_tasks.report._document import Claim, Curve, Document, TableCell
 
 PAPER = blocks.read_paper(__file__)
 BEST = "paper's best row"
@@ -194,11 +194,9 @@ class Chunking(Experiment[Options, Cell]):
             soft_rows=COMPARED,
             stated=stated,
             more_rows=_more_rows,
-            unknown_labels=_unknown_labels,
             learning_curve=_curve,
             checked=claims,
             one_per_sample=[cell for cell in by_ratio if cell in samples.values()],
-            sizes=_sizes,
         )
 
 
@@ -236,17 +234,6 @@ def _more_rows(record: Record, papers: bool) -> list[list[TableCell]]:
     return [*rows, [BEST, *best]] if papers and any(best) else rows
 
 
-def _unknown_labels(record: Record) -> str:
-    """How many dev sentences are left out at each ratio; empty if none is."""
-    most = {
-        percent(ratio): max(
-            (one["rejected gold"]["unknown"] for one in cells.first.facts["constraints"].values()), default=0
-        )
-        for ratio, cells in record.by("ratio").items()
-    }
-    return ", ".join(f"{count} at {where}" for where, count in most.items()) if any(most.values()) else ""
-
-
 def _curve(record: Record, papers: bool) -> Curve | None:
     more: dict[str, dict[float, float]] = {}
     for row in (EXACT, "pos-3 search") if papers else ():
@@ -278,24 +265,6 @@ def claims(record: Record) -> list[Claim]:
         figures = ", ".join(f"{percent(ratio)} {interval}" for ratio, interval in ends.items())
         checked.append(Claim(text, ends[ratios[0]].mean > ends[ratios[-1]].mean, figures))
     return checked
-
-
-def _sizes(record: Record) -> Table:
-    rows: list[list[TableCell]] = []
-    for where, cells in blocks.groups(record, "ratio", "{percent}").items():
-        facts, chosen = cells.first.facts, _pick(cells)["row"]
-        hard = facts["constraints"].get("pos-3")
-        one = f"pos-3: {hard['parameters']:,}" if hard else None
-        extra = f"{chosen}: {blocks.constraint_parameters(cells.first, chosen):,}"
-        rows.append([where, facts["parameters"]["trained"], facts["parameters"]["in all"], one, extra])
-    head = (
-        "training data",
-        "chunker, trained",
-        "chunker, all",
-        "one hard constraint",
-        "constraints chosen on dev",
-    )
-    return blocks.table("Numbers of parameters", head, rows)
 
 
 EXPERIMENT = Chunking()

@@ -113,7 +113,7 @@ def _answers(cell: Cell, kept: Stages) -> Answers:
         "chosen": pick,
     }
     at = {"base": cell.base.name, "size": cell.size, "seed": cell.seed}
-    return decoding.answers(at, facts, found, more, dev.sentences, cell.split(kept).test)
+    return decoding.answers(at, facts, found, more, cell.split(kept).test)
 
 
 def _chosen_row(on_dev: Mapping[str, Ints]) -> str:

@@ -221,31 +221,6 @@ def listing(items: Iterable[str]) -> Listing:
     return Listing(tuple(items))
 
 
-def rejections(groups: Mapping[str, Record], units: str) -> Table | None:
-    """Percentage of the parts and of the units of held-out gold that each constraint rejects; None if there
-    are no constraints."""
-    names = list(
-        dict.fromkeys(n for one in groups.values() for cell in one.cells for n in cell.facts["constraints"])
-    )
-    head, columns = ["constraint"], []
-    for label, one in groups.items():
-        for of, title in (("parts", "rejected parts"), ("sentences", f"rejected {units}")):
-            head.append(f"{title}, {label}" if label else title)
-            columns.append([_rejected(one, name, of) for name in names])
-    caption = f"Gold labels of dev {units} that each constraint rejects, in percent"
-    note = (
-        "A part is what a constraint checks at once, such as a window of words or the counts of all labels."
-        f" `rejected {units}` have at least one rejected part. No decoding is involved."
-    )
-    return table(caption, head, zip(names, *columns, strict=True), note) if names else None
-
-
-def _rejected(record: Record, name: str, of: str) -> Figure | None:
-    shares = [cell.facts["constraints"].get(name) for cell in record.cells]
-    values = tuple(float(share["rejected gold"][of]) for share in shares if share)
-    return Figure(values, digits=1) if values else None
-
-
 def changed_first(record: Record, suffix: str = "txt") -> Sentences:
     """The sentences that constraints changed in the first cell, and the file of all its predictions."""
     cell = record.first

@@ -225,7 +225,6 @@ class Decoding:
         facts: Mapping[str, Any],
         found: Mapping[str, Ints],
         more: Mapping[str, Mapping[str, float]],
-        held_out: Sequence[Sentence],
         units: Sequence[int],
     ) -> Answers:
         """The answers by row and their record: accuracy, also of the tokens that are in unseen windows and of
@@ -255,10 +254,7 @@ class Decoding:
         of_models = {
             "model": cell.base.to_dict(),
             "parameters": self.model.parameters,
-            "constraints": {
-                name: {"parameters": size_of(one), "rejected gold": rejected_gold(one, held_out)}
-                for name, one in self.learned.items()
-            },
+            "constraints": {name: {"parameters": size_of(one)} for name, one in self.learned.items()},
             "rows of": {row.name: [recipe.name for recipe in row.recipes] for row in cell.rows},
             "baselines": {
                 name: sum(one.parameters for one in scores) for name, scores in self.baselines.items()
@@ -275,21 +271,6 @@ class Answers:
 
     record: Record
     texts: Mapping[str, list[tuple[str, ...]]]
-
-
-def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> dict[str, float]:
-    """The percentages of parts and of sentences of held-out gold that a constraint rejects. `unknown` is the
-    number of sentences that are left out because the constraint does not know one of their labels."""
-    labels = set(constraint.labels)
-    assert constraint.feature is not None
-    known = [sentence.instance for sentence in sentences if labels.issuperset(sentence.labels)]
-    verdicts = [constraint.network.accepts(constraint.feature.psi(one)) for one in known]
-    broken, parts = sum(int((~one).sum()) for one in verdicts), sum(map(len, verdicts))
-    return {
-        "parts": 100 * broken / max(parts, 1),
-        "sentences": 100 * sum(bool((~one).any()) for one in verdicts) / max(len(known), 1),
-        "unknown": len(sentences) - len(known),
-    }
 
 
 def size_of(learned: LearnedConstraint) -> int:

@@ -16,7 +16,6 @@ and the counts are arrays (rows, units, columns) in counts.npz, named `cell|meas
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,14 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import InvalidInput
-from lcons_core.storage._archive import opened_archive
 from lcons_decode.kernels._arrays import Ints
-from lcons_tasks.atomic import replacing, write_text
+from lcons_tasks.atomic import replacing
 from lcons_tasks.report._document import Figure
 from lcons_tasks.stats import Interval, bootstrap_f1, paired_bootstrap
 
-RECORD, COUNTS = "record.json", "counts.npz"
+COUNTS = "counts.npz"
 
 Coordinate = str | int | float | bool | None
 
@@ -165,18 +162,6 @@ class Record:
         """The record as plain data, without counts."""
         return {**self.facts, "cells": [cell.to_dict() for cell in self.cells]}
 
-    @classmethod
-    def of(cls, data: Mapping[str, Any], arrays: Mapping[str, Ints] | None = None) -> Record:
-        """The record from plain data, with counts if they are given."""
-        found = dict(data)
-        cells = [dict(cell) for cell in found.pop("cells")]
-        return cls(tuple(_cell(cell, arrays or {}) for cell in cells), found)
-
-    def save(self, folder: Path) -> None:
-        """Writes record.json and counts.npz."""
-        write_text(folder / RECORD, json.dumps(self.to_dict(), ensure_ascii=False))
-        self.save_counts(folder)
-
     def save_counts(self, folder: Path) -> None:
         """Writes counts.npz; equal records have equal bytes."""
         arrays: dict[str, Any] = {}
@@ -187,29 +172,6 @@ class Record:
                 arrays[f"{cell.name}|{measure}"] = counts.astype(np.int32)
         with replacing(folder / COUNTS) as file:
             np.savez_compressed(file, **arrays)
-
-    @classmethod
-    def load(cls, folder: Path, name: str = RECORD) -> Record:
-        """The record in a folder, with its counts if it has some."""
-        arrays: dict[str, Ints] = {}
-        if (folder / COUNTS).is_file():
-            with opened_archive(folder / COUNTS) as found:
-                arrays = {key: found.array(key).astype(np.int64) for key in found.names}
-        return cls.of(json.loads((folder / name).read_text(encoding="utf-8")), arrays)
-
-
-def _cell(data: dict[str, Any], arrays: Mapping[str, Ints]) -> RecordCell:
-    name, at, rows = (data.pop(key) for key in ("name", "at", "rows"))
-    own = {
-        key.removeprefix(f"{name}|"): found for key, found in arrays.items() if key.rpartition("|")[0] == name
-    }
-    units = own.pop("", np.zeros(0, dtype=np.int64))
-    if any(counts.shape[:2] != (len(rows), len(units)) for counts in own.values()):
-        raise InvalidInput(
-            f"the counts of cell {name!r} need the shape ({len(rows)}, {len(units)}, ...), found another; run"
-            " the task again."
-        )
-    return RecordCell(name, at, rows, data, own, tuple(units.tolist()))
 
 
 def rows_with_counts(found: Mapping[str, Mapping[str, Ints]], rows: Sequence[str]) -> dict[str, Ints]:
