@@ -1,7 +1,6 @@
 """Entities and relations: corpus, constraints and certificates, the SVM under constraints, a whole run."""
 
 import json
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -110,7 +109,7 @@ def test_unknown_labels_and_relations_without_candidates_are_refused(change, wor
         "7", ("A", "B"), ("NNP", "NNP"), ("Peop", "Loc"), (Relation(0, 1, "Live_In"),)
     )
     with pytest.raises(MalformedCorpus, match=words):
-        labelled(replace(sentence, **change))
+        labelled(sentence._replace(**change))
 
 
 def test_a_seed_splits_seventy_to_thirty_and_smaller_samples_are_nested(corpus):
