@@ -79,10 +79,8 @@ def constraint(train: list[Sentence], n: int) -> LearnedConstraint:
     return recipe.learn(train)
 
 
-def pytorch_crf(
-    scores: list[ChainScores], dtype: torch.dtype = torch.float32
-) -> list[tuple[CRF, torch.Tensor, torch.Tensor]]:
-    crf = CRF(scores[0].L, batch_first=True).to(dtype)
+def pytorch_crf(scores: list[ChainScores]) -> list[tuple[CRF, torch.Tensor, torch.Tensor]]:
+    crf = CRF(scores[0].L, batch_first=True)
     with torch.no_grad():
         crf.transitions.copy_(torch.tensor(scores[0].transition))
         crf.start_transitions.copy_(torch.tensor(scores[0].start))
@@ -91,7 +89,7 @@ def pytorch_crf(
     for first in range(0, len(scores), 64):
         some = scores[first : first + 64]
         longest = max(map(len, some))
-        emission = torch.zeros(len(some), longest, scores[0].L, dtype=dtype)
+        emission = torch.zeros(len(some), longest, scores[0].L)
         mask = torch.zeros(len(some), longest, dtype=torch.bool)
         for i, own in enumerate(some):
             emission[i, : len(own)] = torch.tensor(own.emission)
@@ -139,10 +137,8 @@ def measure(size: int, n: int) -> bool:
     scores = model(train, test)
     batch, batches = ChainBatch.of(scores), pytorch_crf(scores)
     use = constraint(train, n)
-    hard, strict_hard, soft = (
-        ChainConstraints.of([own], batch.labels)
-        for own in (Hard(use), Hard(strict(use, train)), Soft(use, 1.0))
-    )
+    uses = (Hard(use), Hard(strict(use, train)), Soft(use, 1.0))
+    hard, strict_hard, soft = (ChainConstraints.of([own], batch.labels) for own in uses)
     fits = np.flatnonzero(constrained_ids(batch, hard, xs)[2] != How.RELAXED)
     breaks = np.flatnonzero(constrained_ids(batch, strict_hard, xs)[2] == How.RELAXED)
     every = np.arange(len(test))
@@ -158,9 +154,8 @@ def measure(size: int, n: int) -> bool:
         compiled, chosen = ways[way]
         own = ChainBatch.of([scores[i] for i in chosen])
         tags = [xs[i]["pos"] for i in chosen]
-        columns: Columns = [xs[i] for i in chosen]
-        if "codes" in way:
-            columns = {"pos": CodedColumn.joined(tags)}
+        coded, texts = {"pos": CodedColumn.joined(tags)}, [xs[i] for i in chosen]
+        columns: Columns = coded if "codes" in way else texts
         decode = (
             partial(viterbi_ids, own)
             if compiled is None
