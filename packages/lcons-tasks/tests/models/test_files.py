@@ -258,6 +258,10 @@ def test_a_wrong_header_is_damaged(name, change, load, content):
     assert_damaged(load, with_header(content[name], change))
 
 
+def test_a_model_whose_features_changed_since_is_refused(load, content):
+    assert_damaged(load, with_header(content["linear"], lambda header: {**header, "template": "text"}))
+
+
 @pytest.mark.parametrize("sizes", [{}, {"hidden": 7}, {"hidden": 10**9}, {"hidden": -1}, {"other": 1}, None])
 def test_sizes_that_are_not_those_of_the_arrays_are_damaged(sizes, load, content):
     """And take no memory on the way."""

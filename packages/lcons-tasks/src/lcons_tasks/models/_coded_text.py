@@ -43,7 +43,7 @@ class CodedText:
     columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, xs: Iterable[Columns], template: str = "text", columns: Sequence[str] = ()) -> CodedText:
+    def of(cls, xs: Iterable[Columns], template: str = "tokens", columns: Sequence[str] = ()) -> CodedText:
         """The attributes of the sentences."""
         numbers: dict[str, int] = {}
         rows = (attribute_rows(x, template, columns) for x in xs)

@@ -117,6 +117,8 @@ class LinearChain:
         """The model that `save` wrote."""
         labels, attributes = read_names(header["labels"], distinct=True), read_names(header["attributes"])
         name = str(header["template"])
+        if name == "text":
+            raise ValueError("it has the features of words of version 0.1")
         template(name)
         A, L = len(attributes), len(labels)
         shapes = {"weights": (A, L), "transition": (L, L), "start": (L,), "stop": (L,)}

@@ -36,7 +36,7 @@ class LinearSettings:
     c2: float = 0.02
     iterations: int = 200
     columns: tuple[str, ...] = ()
-    template: str = "text"
+    template: str = "tokens"
 
 
 def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = None) -> LinearChain:

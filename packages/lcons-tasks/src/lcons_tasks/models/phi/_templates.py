@@ -5,7 +5,7 @@ that word. Weights belong to attributes. A key that was seen before costs one lo
 
 | template | attributes |
 |---|---|
-| text | words, affixes, shapes, neighbours: `_text.py` |
+| tokens | words, affixes, shapes, neighbours: `_text.py` |
 | words | word identity alone: the paper's citation model |
 | reference | the choice of a practitioner for bibliographic references: `_references.py` |
 
@@ -64,7 +64,7 @@ def word_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
 
 
 TEMPLATES = {
-    "text": Template(text_features, text_slots),
+    "tokens": Template(text_features, text_slots),
     "words": Template(word_keys, word_slots),
     "reference": Template(reference_keys, None, reference_attributes),
 }
