@@ -117,11 +117,6 @@ class Labellings:
         first = fewest[np.argmax(self.values[fewest])]
         return *self.names(first), self.values[first] * self.unit, int(self.broken[first])
 
-    def ties(self):
-        """The number of labellings that are as good as the best."""
-        fewest = self.values[self.broken == self.broken.min()]
-        return int((fewest == fewest.max()).sum())
-
     def names(self, index):
         """A labelling in the form of a decoding."""
         E, R = self.scores.entity_labels, self.scores.relation_labels

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from chain_strategies import LABELS, TOLERANCE, Windows, enumerated, generators, problems
+from chain_strategies import LABELS, TOLERANCE, enumerated, generators, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +21,6 @@ from lcons_core.features import Counts, NgramContext, NgramLabels, Tuples
 from lcons_core.features._ngrams import START, STOP
 from lcons_core.testing import networks
 from lcons_decode import (
-    ChainBatch,
     ChainConstraints,
     ChainScores,
     Hard,
@@ -33,12 +32,12 @@ from lcons_decode import (
     decode_batch,
     decode_lagrangian,
     forbidden_ngrams,
+    nbest,
     rows_constraint,
     usual_cost,
 )
 from lcons_decode._constraints import ConstraintSet
 from lcons_decode.chains._brute import labellings
-from lcons_decode.chains._windows import lay_out
 from lcons_decode.ilp import decode_ilp
 
 quick = settings(max_examples=50, deadline=None)
@@ -65,20 +64,29 @@ def sequences(labels):
 
 @quick
 @given(lists_of_ngrams())
-def test_a_forbidden_list_rejects_exactly_what_it_lists(listed):
+def test_a_list_forbids_or_allows_exactly_what_it_lists(listed):
     labels, grams, pad = listed
-    constraint = forbidden_ngrams(labels, grams, pad=pad)
+    forbids, allows = (make(labels, grams, pad=pad) for make in (forbidden_ngrams, allowed_ngrams))
     for y in sequences(labels):
-        assert constraint.satisfied(list(y)) == (not set(ngrams(y, len(grams[0]), pad)) & set(grams))
+        there = set(ngrams(y, len(grams[0]), pad))
+        assert forbids.satisfied(list(y)) == (not there & set(grams))
+        assert allows.satisfied(list(y)) == (there <= set(grams))
 
 
 @quick
-@given(lists_of_ngrams())
-def test_an_allowed_list_accepts_exactly_what_it_lists(listed):
-    labels, grams, pad = listed
-    constraint = allowed_ngrams(labels, grams, pad=pad)
-    for y in sequences(labels):
-        assert constraint.satisfied(list(y)) == (set(ngrams(y, len(grams[0]), pad)) <= set(grams))
+@given(st.data())
+def test_weights_in_tenths_are_taken_as_exact_rationals(data):
+    rng, n, pad = data.draw(generators), data.draw(st.integers(2, 3)), data.draw(st.booleans())
+    feature = NgramContext(("b", "a"), ("x", "y"), n, pad=pad)
+    K = data.draw(st.integers(1, 3))
+    W, b = rng.integers(-5, 6, (K, feature.space.d)) / 10, rng.integers(-5, 11, K) / 10
+    use = Hard(LearnedConstraint(RectifierNetwork(W, b), feature.space, feature), "tenths")
+    scores = ChainScores(rng.integers(-16, 17, (4, 2)) / 16, labels="ab")
+    x = {"pos": list("xyzx")}
+    answer, oracle = constrained_viterbi(scores, [use], x), brute(scores, [use], x)
+    assert (answer.y, answer.score, answer.violations) == (oracle.y, oracle.score, oracle.violations)
+    satisfying = [each.y for each in enumerated(scores, [use], x) if not each.violations]
+    assert sorted(each.y for each in nbest(scores, 16, [use], x)) == sorted(satisfying)
 
 
 @quick
@@ -103,32 +111,6 @@ def test_rows_that_are_no_binary_fractions_are_kept_exactly():
 
 
 @quick
-@given(st.data())
-def test_weights_in_tenths_are_taken_as_exact_rationals(data):
-    rng, n, pad = data.draw(generators), data.draw(st.integers(2, 3)), data.draw(st.booleans())
-    feature = NgramContext(("b", "a"), ("x", "y"), n, pad=pad)
-    K = data.draw(st.integers(1, 3))
-    W, b = rng.integers(-5, 6, (K, feature.space.d)) / 10, rng.integers(-5, 11, K) / 10
-    use = Hard(LearnedConstraint(RectifierNetwork(W, b), feature.space, feature), "tenths")
-    scores = ChainScores(rng.integers(-16, 17, (4, 2)) / 16, labels="ab")
-    x = {"pos": list("xyzx")}
-    compiled = ChainConstraints.of([use], scores.labels)
-    constrained_viterbi(scores, compiled, x)
-    windows, V = Windows([use], x, 4), 3
-    lists = lay_out(ChainBatch.of([scores]), compiled, [x]).lists
-    for step in np.flatnonzero(lists.rows[0] >= 0):
-        listed = set(lists.groups.codes(lists.rows[0, step], V).tolist())
-        for y in product("ab", repeat=4):
-            inside = [
-                V - 1 if at < 0 or at == 4 else "ab".index(y[at]) for at in range(step - n + 1, step + 1)
-            ]
-            code = int(np.ravel_multi_index(inside, (V,) * n))
-            assert (code in listed) == (not windows.broken(y, step))
-    answer, oracle = constrained_viterbi(scores, [use], x), brute(scores, [use], x)
-    assert (answer.y, answer.score, answer.violations) == (oracle.y, oracle.score, oracle.violations)
-
-
-@quick
 @given(problems())
 def test_the_oracle_is_the_enumeration(problem):
     scores, uses, x = problem
@@ -150,17 +132,6 @@ def test_lists_of_mixed_length_none_or_unannounced_padding_are_refused():
             make("ab", [])
         with pytest.raises(InvalidInput):
             make("ab", [(START, "a")])
-
-
-@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
-def test_soft_weights_must_be_finite_and_not_negative(weight):
-    with pytest.raises(InvalidInput):
-        Soft(forbidden_ngrams("ab", ["a"]), weight)
-
-
-def test_soft_costs_have_a_name():
-    with pytest.raises(InvalidInput):
-        Soft(forbidden_ngrams("ab", ["a"]), 1.0, cost="square")
 
 
 def margins_of(*margins):
@@ -269,10 +240,11 @@ def test_decoders_of_linear_counts_refuse_a_sequence_longer_than_the_bound():
             decode(scores, [few_a()])
 
 
-@pytest.mark.parametrize("weight", ["1", None, -1.0, float("nan"), [1.0]])
-def test_a_soft_weight_is_a_number_that_is_not_negative(weight):
-    with pytest.raises(InvalidInput):
-        Soft(few_a(), weight)
+@pytest.mark.parametrize("weight", ["1", None, -1.0, np.nan, np.inf, [1.0]])
+def test_a_soft_weight_is_finite_and_not_negative_and_its_cost_has_a_name(weight):
+    for options in ({"weight": weight}, {"weight": 1.0, "cost": "square"}):
+        with pytest.raises(InvalidInput):
+            Soft(few_a(), **options)
 
 
 @pytest.mark.parametrize("use", [few_a(), Hard(few_a()), Soft(few_a(), 1.0)])

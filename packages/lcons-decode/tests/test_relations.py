@@ -18,7 +18,6 @@ from relation_strategies import (
     enumerated,
     features,
     graphs,
-    margin_table,
     named,
     plain,
     printed_networks,
@@ -84,27 +83,14 @@ def graph(n=2, entities=E, relations=R):
 # Against the enumeration.
 
 
-@quick
-@given(scores=graphs())
-def test_without_constraints_it_is_the_first_best_of_all_labellings(scores):
-    assert answer(decode_relations(scores)) == first_best(enumerated(scores))
-
-
-@settings(quick, max_examples=100)
-@given(problem=problems(min_size=1))
+@settings(quick, max_examples=200)
+@given(problem=st.one_of(problems(), problems(min_size=1, max_size=2, strict=(-2.0, -1.0))))
 def test_it_is_the_first_best_of_the_labellings_that_break_the_fewest_constraints(problem):
     scores, uses = problem
     found = decode_relations(scores, uses)
     assert answer(found) == first_best(enumerated(scores, uses))
     assert (found.status is Status.OPTIMAL) == satisfied(found, scores, uses)
     assert not found.stats["ilp"]
-
-
-@settings(quick, max_examples=50)
-@given(problem=problems(min_size=1, max_size=2, strict=(-2.0, -1.0)))
-def test_where_nothing_satisfies_strict_constraints_the_fewest_are_broken(problem):
-    scores, uses = problem
-    assert answer(decode_relations(scores, uses)) == first_best(enumerated(scores, uses))
 
 
 @settings(quick, max_examples=60)
@@ -122,27 +108,6 @@ def test_log_sigmoid_penalties_are_those_of_chains():
     own = 3.0 * np.log1p(np.exp(-margins))
     expected = own[:, None, :, None] + own[None, :, None, :]
     np.testing.assert_allclose(rules.penalty, np.broadcast_to(expected, (2, 2, 2, 2)))
-
-
-def test_the_problems_above_have_ties_and_are_infeasible_often_enough():
-    def shares(**options):
-        found = []
-
-        @settings(max_examples=50, database=None)
-        @given(problem=problems(min_size=1, **options))
-        def collect(problem):
-            labellings = enumerated(*problem)
-            found.append((labellings.ties() > 1, labellings.broken.min() > 0))
-
-        collect()
-        return np.mean(found, axis=0)
-
-    tied, infeasible = shares()
-    assert tied > 0.3
-    assert 0.1 < infeasible < 0.9
-    tied, infeasible = shares(max_size=2, strict=(-2.0, -1.0))
-    assert tied > 0.3
-    assert infeasible > 0.3
 
 
 @settings(quick, max_examples=40)
@@ -225,22 +190,6 @@ def test_different_networks_of_one_set_give_identical_answers(scores, data):
     assert answers[0] == answers[1] == answers[2]
 
 
-@settings(max_examples=40)
-@given(problem=problems(shapes=SMALL, min_size=1))
-def test_broken_counts_the_constraints_that_two_candidates_break(problem):
-    scores, uses = problem
-    rules = RelationRules.of(uses, scores.entity_labels, scores.relation_labels)
-    expected = np.zeros(rules.broken.shape, dtype=np.int64)
-    tables = [margin_table(plain(use), scores) for use in uses]
-    for (a, b, r, s), _ in np.ndenumerate(expected):
-        for names, margins in tables:
-            for own in ((a, b, r, s), (b, a, s, r)):
-                members = dict(zip(("source", "target", "relation", "reverse"), own, strict=True))
-                expected[a, b, r, s] += margins[tuple(members[name] for name in names)] < 0
-    assert (rules.broken == expected).all()
-    assert (rules.allowed == (expected == 0)).all()
-
-
 @settings(max_examples=60)
 @given(problem=problems(), limit=st.sampled_from([10**6, 30, 5, 1]))
 def test_the_search_for_labels_keeps_to_its_limit(problem, limit):
@@ -258,19 +207,11 @@ def test_the_search_for_labels_keeps_to_its_limit(problem, limit):
 
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=30)
-@given(problem=problems(shapes=SMALL, min_size=1))
-def test_the_integer_program_finds_the_same_objective_in_every_form(form, problem):
-    check_ilp(*problem, form=form)
-
-
-@settings(max_examples=15)
-@given(problem=problems(shapes=SMALL, min_size=1), form=st.sampled_from(FORMS))
-def test_so_does_highs(problem, form):
-    check_ilp(*problem, form=form, solver="highs")
-
-
-def check_ilp(scores, uses, **options):
-    found, expected = decode_relations_ilp(scores, uses, **options), decode_relations(scores, uses)
+@given(problem=problems(shapes=SMALL, min_size=1), solver=st.sampled_from(["cbc", "cbc", "highs"]))
+def test_the_integer_program_finds_the_same_objective_in_every_form(form, problem, solver):
+    scores, uses = problem
+    found = decode_relations_ilp(scores, uses, form=form, solver=solver)
+    expected = decode_relations(scores, uses)
     if expected.status is Status.RELAXED:
         assert found.status is Status.INFEASIBLE
         assert (found.entities, found.relations, found.score) == ((), {}, -math.inf)
@@ -412,41 +353,36 @@ def test_the_diagonal_is_not_read():
 
 
 @pytest.mark.parametrize(
-    ("entities", "relations", "message"),
+    ("entities", "relations"),
     [
-        (np.zeros((2, 3)), np.zeros((2, 2, 2)), r"^entities must be \(n, 2\).*found \(2, 3\)\.$"),
-        (np.zeros((1, 4)), np.zeros((2, 2, 2)), r"^entities must be \(n, 2\).*found \(1, 4\)\.$"),
-        (np.zeros((0, 3)), np.zeros((0, 0, 2)), r"^entities must be \(n, 2\).*found \(0, 3\)\.$"),
-        ([0.0, 0.0], np.zeros((1, 1, 2)), r"^entities must be \(n, 2\).*found \(2,\)\.$"),
-        (np.zeros((2, 2)), np.zeros((2, 2, 3)), r"^relations must be \(2, 2, 2\).*found \(2, 2, 3\)\.$"),
-        (np.zeros((2, 2)), np.zeros((2, 2)), r"^relations must be \(2, 2, 2\).*found \(2, 2\)\.$"),
-        (np.zeros((2, 2)), np.zeros((3, 3, 2)), r"^relations must be \(2, 2, 2\).*found \(3, 3, 2\)\.$"),
-        (np.zeros((2, 2)), [], r"^relations must be \(2, 2, 2\).*found \(0,\)\.$"),
-        ([["a", "b"]], np.zeros((1, 1, 2)), r"^entities must be an array of numbers.*\.$"),
-        ([[1.0], [1.0, 2.0]], np.zeros((2, 2, 2)), r"^entities must be an array of numbers.*\.$"),
-        (np.zeros((2, 2)), {"a": 1}, r"^relations must be an array of numbers.*\.$"),
-        ([[0.0, np.nan]], [], r"^scores of entities and relations must be finite, found NaN or infinity\.$"),
-        ([[0.0, -np.inf]], [], r"^scores of entities and relations must be finite, found NaN or infinity\.$"),
-        (
-            np.zeros((2, 2)),
-            np.full((2, 2, 2), np.nan),
-            r"^scores .* must be finite, found NaN or infinity\.$",
-        ),
+        (np.zeros((2, 3)), np.zeros((2, 2, 2))),
+        (np.zeros((0, 3)), np.zeros((0, 0, 2))),
+        ([0.0, 0.0], np.zeros((1, 1, 2))),
+        (np.zeros((2, 2)), np.zeros((2, 2, 3))),
+        (np.zeros((2, 2)), np.zeros((2, 2))),
+        (np.zeros((2, 2)), np.zeros((3, 3, 2))),
+        (np.zeros((2, 2)), []),
+        ([["a", "b"]], np.zeros((1, 1, 2))),
+        ([[1.0], [1.0, 2.0]], np.zeros((2, 2, 2))),
+        (np.zeros((2, 2)), {"a": 1}),
+        ([[0.0, np.nan]], []),
+        ([[0.0, -np.inf]], []),
+        (np.zeros((2, 2)), np.full((2, 2, 2), np.nan)),
     ],
 )
-def test_scores_of_the_wrong_shape_or_not_finite_are_refused(entities, relations, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_scores_of_the_wrong_shape_or_not_finite_are_refused(entities, relations):
+    with pytest.raises(InvalidInput):
         named(entities, relations, E, R)
 
 
 def test_labels_that_a_constraint_does_not_know_are_refused():
     persons_only = on(("source", "relation"), [[2, 0, 2]], [-2.0], entities=("Person",))
     for decode in (decode_relations, decode_relations_ilp):
-        with pytest.raises(InvalidInput, match="Place"):
+        with pytest.raises(InvalidInput):
             decode(graph(), [persons_only])
-    with pytest.raises(InvalidInput, match="same labels in the same order"):
+    with pytest.raises(InvalidInput):
         decode_relations(graph(), RelationRules.none(E[::-1], R))
-    with pytest.raises(InvalidInput, match="same labels in the same order"):
+    with pytest.raises(InvalidInput):
         decode_relations(graph(), RelationRules.none(E, ("NoRel", "Kill", "LiveIn")))
 
 
@@ -465,12 +401,10 @@ def test_constraints_on_anything_else_are_refused():
     chain = LearnedConstraint(RectifierNetwork([[0, 2, 0, 2]], [-2.0]), bigrams.space, bigrams)
     for decode in (decode_relations, decode_relations_ilp):
         for constraint in (other, bare, chain, Hard(other)):
-            with pytest.raises(InvalidInput, match=r"tuples of some of source, relation, target, reverse"):
+            with pytest.raises(InvalidInput):
                 decode(graph(), [constraint])
-        with pytest.raises(InvalidInput, match="found str"):
+        with pytest.raises(InvalidInput):
             decode(graph(), ["no killer places"])  # type: ignore[list-item]
-    with pytest.raises(InvalidInput, match=r"found \(source, word\)\.$"):
-        decode_relations(graph(), [other])
     soft = Soft(on(("source",), [[2, 0]], [0.0]), 1.0)
     with pytest.raises(Unsupported):
         decode_relations_ilp(graph(), [soft])
@@ -478,11 +412,6 @@ def test_constraints_on_anything_else_are_refused():
 
 @pytest.mark.parametrize("size", [1e9, 1e10, 1e18, 1e60])
 def test_scores_too_large_for_exact_sums_are_refused(size):
-    large = named([[0.0, size], [size, 0.0]], np.zeros((2, 2, 2)), E, R)
-    with pytest.raises(
-        InvalidInput, match=r"^the scores of 2 candidates add up to .*, too much for exact sums"
-    ):
-        decode_relations(large)
-    spread = named(np.zeros((2, 2)), np.full((2, 2, 2), -size), E, R)
-    with pytest.raises(InvalidInput, match="too much for exact sums; scale them down"):
-        decode_relations(spread)
+    for entities, relations in (([[0.0, size], [size, 0.0]], 0.0), (np.zeros((2, 2)), -size)):
+        with pytest.raises(InvalidInput):
+            decode_relations(named(entities, np.full((2, 2, 2), relations), E, R))

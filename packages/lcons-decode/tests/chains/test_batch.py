@@ -63,50 +63,43 @@ def test_batch_is_loop(corpus):
     sequences, uses, xs = corpus
     batch = ChainBatch.of(sequences)
     pairs = list(zip(sequences, xs, strict=True))
-    assert viterbi_batch(batch) == [viterbi(s) for s in sequences]
-    assert constrained_viterbi_batch(batch, uses, xs) == [constrained_viterbi(s, uses, x) for s, x in pairs]
-    assert beam_search_batch(batch, uses, xs, width=3) == [beam_search(s, uses, x, width=3) for s, x in pairs]
-
-
-@quick
-@given(corpora())
-def test_a_list_of_sequences_is_a_batch(corpus):
-    sequences, uses, xs = corpus
-    batch = ChainBatch.of(sequences)
-    assert viterbi_batch(sequences) == viterbi_batch(batch)
-    assert constrained_viterbi_batch(sequences, uses, xs) == constrained_viterbi_batch(batch, uses, xs)
-    assert beam_search_batch(iter(sequences), uses, xs) == beam_search_batch(batch, uses, xs)
+    for batch_or_list in (batch, sequences):
+        assert viterbi_batch(batch_or_list) == [viterbi(s) for s in sequences]
+        answers = [constrained_viterbi(s, uses, x) for s, x in pairs]
+        assert constrained_viterbi_batch(batch_or_list, uses, xs) == answers
+        answers = [beam_search(s, uses, x, width=3) for s, x in pairs]
+        assert beam_search_batch(iter(batch_or_list), uses, xs, width=3) == answers
 
 
 RAW = [[0.0, 1.0]]
+AB = forbidden_ngrams("01", ["000", "110"])
+DECODES = {
+    "viterbi": viterbi,
+    "viterbi_batch": viterbi_batch,
+    "hard": lambda scores: constrained_viterbi(scores, [AB]),
+    "relaxed": lambda scores: constrained_viterbi(scores, [forbidden_ngrams("01", ["00", "01", "10", "11"])]),
+    "soft": lambda scores: constrained_viterbi_batch(scores, [Soft(AB, 1.0)]),
+    "stream": lambda scores: list(decode_batch([scores])),
+    "beam": lambda scores: beam_search(scores, [AB]),
+    "beam_batch": beam_search_batch,
+    "n-best": lambda scores: nbest(scores, 2, [AB]),
+    "global": lambda scores: decode_global(scores, [AB]),
+    "lagrangian": lambda scores: decode_lagrangian(scores, []),
+    "marginals": marginals,
+    "brute": brute,
+    "ilp": decode_ilp,
+}
 
 
-@pytest.mark.parametrize(
-    "decode",
-    [
-        viterbi,
-        lambda scores: constrained_viterbi(scores, []),
-        lambda scores: constrained_viterbi_batch(scores, []),
-        lambda scores: list(decode_batch([scores])),
-        beam_search,
-        beam_search_batch,
-        viterbi_batch,
-        lambda scores: nbest(scores, 1),
-        lambda scores: decode_global(scores, []),
-        lambda scores: decode_lagrangian(scores, []),
-        marginals,
-        brute,
-        decode_ilp,
-    ],
-)
-def test_what_are_no_chain_scores_is_one_sentence(decode):
-    with pytest.raises(InvalidInput, match=r"as ChainScores, found list; make them with ChainScores\("):
-        decode(RAW)
+@pytest.mark.parametrize("name", DECODES)
+def test_what_are_no_chain_scores_is_refused(name):
+    with pytest.raises(InvalidInput):
+        DECODES[name](RAW)
 
 
 def test_a_batch_of_one_is_a_list_of_one():
     for one in (ChainScores(RAW), 3):
-        with pytest.raises(InvalidInput, match="expected a list of ChainScores or a ChainBatch, found"):
+        with pytest.raises(InvalidInput):
             viterbi_batch(one)
 
 
@@ -114,8 +107,11 @@ def test_a_batch_of_one_is_a_list_of_one():
 @given(corpora(), st.sampled_from(sorted(DECODERS)), st.integers(1, 4))
 def test_a_stream_is_a_loop_whatever_the_decoder_and_the_chunk(corpus, decoder, chunk):
     sequences, uses, xs = corpus
-    streamed = decode_batch(iter(sequences), uses, iter(xs), decoder=decoder, chunk=chunk)
-    assert list(streamed) == [LOOPS[decoder](s, uses, x) for s, x in zip(sequences, xs, strict=True)]
+    options = {"width": chunk} if decoder == "beam" else {}
+    streamed = decode_batch(iter(sequences), uses, iter(xs), decoder=decoder, chunk=chunk, **options)
+    looped = [LOOPS[decoder](s, uses, x, **options) for s, x in zip(sequences, xs, strict=True)]
+    assert list(streamed) == looped
+    assert list(decode_batch([], decoder=decoder)) == []
 
 
 @quick
@@ -165,13 +161,13 @@ def test_packed_scores_are_not_copied():
 
 @pytest.mark.parametrize("offsets", [[], [1, 3], [0, 2], [0, 2, 1, 3], [0.0, 3.0], [[0, 3]]])
 def test_offsets_rise_from_zero_to_the_number_of_tokens(offsets):
-    with pytest.raises(InvalidInput, match="offsets must be integers that rise from 0 to the 3 tokens"):
+    with pytest.raises(InvalidInput):
         ChainBatch.packed(np.zeros((3, 2)), offsets)
 
 
 def test_packed_columns_are_as_long_as_the_batch():
     batch = ChainBatch.packed(np.zeros((3, 2)), [0, 3])
-    with pytest.raises(InvalidInput, match="column 'pos' has 2 values for 3 tokens"):
+    with pytest.raises(InvalidInput):
         constrained_viterbi_batch(batch, [], {"pos": ["x", "y"]})
 
 
@@ -204,26 +200,10 @@ def test_threads_do_not_change_the_answers():
     assert [i for first, last in ranges for i in range(first, last)] == list(range(300))
 
 
-AB = forbidden_ngrams("AB", ["AAA", "BBA"])
-EMISSION_READERS = {
-    "viterbi": lambda batch, one: viterbi_batch(batch),
-    "hard": lambda batch, one: constrained_viterbi_batch(batch, [AB]),
-    "relaxed": lambda batch, one: constrained_viterbi_batch(
-        batch, [forbidden_ngrams("AB", ["AA", "AB", "BA", "BB"])]
-    ),
-    "soft": lambda batch, one: constrained_viterbi_batch(batch, [Soft(AB, 1.0)]),
-    "beam": lambda batch, one: beam_search_batch(batch, [AB], width=3),
-    "n-best": lambda batch, one: nbest(one, 2, [AB]),
-    "global": lambda batch, one: decode_global(one, [AB]),
-    "stream": lambda batch, one: list(decode_batch([one], [AB])),
-}
-
-
-@pytest.mark.parametrize("name", EMISSION_READERS)
+@pytest.mark.parametrize("name", ["viterbi", "hard", "relaxed", "beam", "n-best", "global", "stream"])
 def test_kernels_read_the_emissions_that_were_given(name, monkeypatch):
     emission = np.random.default_rng(0).integers(-16, 17, (300, 2)) / 16
     emission.flags.writeable = False
-    batch = ChainBatch.packed(emission, [0, 100, 300], labels="AB")
     read, make = [], ChainBatch.chain
 
     def spy(batch):
@@ -231,7 +211,7 @@ def test_kernels_read_the_emissions_that_were_given(name, monkeypatch):
         return read[-1]
 
     monkeypatch.setattr(ChainBatch, "chain", spy)
-    EMISSION_READERS[name](batch, ChainScores(emission, labels="AB"))
+    DECODES[name](ChainScores(emission))
     assert read
     assert all(np.shares_memory(chain.emission, emission) for chain in read)
 
@@ -314,26 +294,11 @@ def test_sequences_of_different_models_and_labels_may_follow_each_other():
         ]
 
 
-def test_options_reach_the_decoder():
-    scores = ChainScores([[1.0, 0.0], [0.0, 0.0]], labels="ab")
-    uses = [forbidden_ngrams("ab", ["aa", "ab"])]
-    for width in (1, 4):
-        assert list(decode_batch([scores], uses, decoder="beam", width=width)) == [
-            beam_search(scores, uses, width=width)
-        ]
-
-
 def test_unknown_decoders_and_missing_columns_are_refused():
-    with pytest.raises(
-        InvalidInput, match="unknown decoder 'best'; it is one of viterbi, exact, beam, global"
-    ):
+    with pytest.raises(InvalidInput):
         decode_batch([], decoder="best")
     scores = ChainScores([[0.0]])
-    with pytest.raises(InvalidInput, match="expected one x per sequence, found fewer"):
+    with pytest.raises(InvalidInput):
         list(decode_batch([scores, scores], (), [{}]))
-    with pytest.raises(InvalidInput, match="expected one x for each of 2 sequences, found 1"):
+    with pytest.raises(InvalidInput):
         constrained_viterbi_batch(ChainBatch.of([scores, scores]), [], [{}])
-
-
-def test_an_empty_stream_has_no_answers():
-    assert list(decode_batch([])) == []

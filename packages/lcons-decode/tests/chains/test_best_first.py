@@ -9,15 +9,11 @@ from hypothesis import strategies as st
 from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork
 from lcons_core.features import Counts
 from lcons_decode import (
-    ChainConstraints,
     ChainScores,
     Hard,
-    Soft,
     Status,
     Violation,
-    allowed_ngrams,
     decode_global,
-    forbidden_ngrams,
 )
 
 small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
@@ -29,7 +25,10 @@ def global_problems(draw, kinds=("hard", "soft")):
     return scores, [*uses, draw(global_uses(scores.labels, kinds))], x
 
 
-def assert_exact(scores, uses, x, exact_labels):
+@settings(max_examples=140, deadline=None)
+@given(st.one_of(global_problems(kinds=("hard",)), global_problems()))
+def test_global_decoding_is_the_best_of_the_enumeration(problem):
+    scores, uses, x = problem
     answer, found = decode_global(scores, uses, x), enumerated(scores, uses, x)
     assert answer.stats["tried"] <= answer.stats["budget"]
     if not found:
@@ -45,20 +44,8 @@ def assert_exact(scores, uses, x, exact_labels):
     best, unique = best_of(satisfying)
     assert answer.status is Status.OPTIMAL
     assert agree(answer.score, best.score, uses)
-    if unique or exact_labels:
+    if unique or not is_soft(uses):
         assert answer.y == best.y
-
-
-@settings(max_examples=80, deadline=None)
-@given(global_problems(kinds=("hard",)))
-def test_hard_global_decoding_is_the_first_best_of_the_enumeration(problem):
-    assert_exact(*problem, exact_labels=True)
-
-
-@settings(max_examples=60, deadline=None)
-@given(global_problems())
-def test_mixed_global_decoding_is_the_best_of_the_enumeration(problem):
-    assert_exact(*problem, exact_labels=not is_soft(problem[1]))
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,55 +80,12 @@ def at_most_one(label, labels):
     return LearnedConstraint(RectifierNetwork(W, [0.0]), feature.space, feature)
 
 
-def test_a_count_is_kept_to():
-    scores = ChainScores([[2.0, 1.0], [3.0, 0.0], [1.0, 0.0]], labels="ab")
-    answer = decode_global(scores, [at_most_one("a", "ab")])
-    assert (answer.y, answer.score, answer.status) == (("b", "a", "b"), 4.0, Status.OPTIMAL)
-
-
-def test_a_budget_of_one_tries_one_labelling():
-    scores = ChainScores([[2.0, 1.0], [3.0, 0.0]], labels="ab")
-    answer = decode_global(scores, [Hard(at_most_one("a", "ab"), "once")], budget=1)
-    assert (answer.y, answer.status, answer.stats) == (
-        ("a", "a"),
-        Status.OUT_OF_BUDGET,
-        {"tried": 1, "budget": 1},
-    )
-    assert answer.violations == (Violation("once", None),)
-
-
 def test_progress_is_told_of_every_labelling_tried():
     scores = ChainScores([[2.0, 1.0], [3.0, 0.0], [1.0, 0.0]], labels="ab")
     told = []
     answer = decode_global(scores, [at_most_one("a", "ab")], progress=told.append)
     assert told == list(range(1, answer.stats["tried"] + 1))
     assert len(told) > 1
-
-
-def test_running_out_of_budget_is_no_time_limit_and_promises_less_than_a_relaxed_answer():
-    assert str(Status.OUT_OF_BUDGET) == "out of budget"
-    order = list(Status)
-    assert order.index(Status.RELAXED) < order.index(Status.OUT_OF_BUDGET) < order.index(Status.INFEASIBLE)
-
-
-def test_a_soft_global_constraint_is_weighed_against_the_score():
-    scores = ChainScores([[2.0, 1.0], [3.0, 0.0]], labels="ab")
-    light, heavy = Soft(at_most_one("a", "ab"), 0.25), Soft(at_most_one("a", "ab"), 20.0)
-    assert decode_global(scores, [light]).y == ("a", "a")
-    assert decode_global(scores, [heavy]).y == ("b", "b")
-
-
-def test_local_constraints_that_cannot_hold_are_relaxed_and_everything_broken_is_named():
-    scores = ChainScores([[1.0, 0.0], [1.0, 0.0]], labels="ab")
-    uses = [
-        Hard(forbidden_ngrams("ab", ["a"]), "no a"),
-        Hard(allowed_ngrams("ab", ["a"]), "only a"),
-        Hard(at_most_one("a", "ab"), "once"),
-    ]
-    answer = decode_global(scores, uses)
-    assert answer.status is Status.RELAXED
-    assert answer.violations == ChainConstraints.of(uses, "ab").violations(answer.y)
-    assert Violation("once", None) in answer.violations
 
 
 def test_the_empty_sequence_and_forbidden_scores_are_defined():
@@ -153,5 +97,5 @@ def test_the_empty_sequence_and_forbidden_scores_are_defined():
 
 
 def test_a_budget_below_one_is_refused():
-    with pytest.raises(InvalidInput, match="the budget must be at least 1 labelling, found 0"):
+    with pytest.raises(InvalidInput):
         decode_global(ChainScores([[0.0]]), [], budget=0)

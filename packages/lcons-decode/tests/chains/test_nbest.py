@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from chain_strategies import (
     TOLERANCE,
-    columns,
     enumerated,
     generators,
     global_uses,
-    hard_problems,
     is_soft,
     problems,
 )
@@ -39,30 +37,22 @@ def satisfying(scores, uses, x):
     return [each for each in enumerated(scores, uses, x) if not each.violations]
 
 
-@quick
-@given(problems(kinds=("hard",), **small))
-def test_nbest_is_the_sorted_enumeration_with_ties_in_declared_order(problem):
+@settings(max_examples=120, deadline=None)
+@given(st.one_of(problems(kinds=("hard",), **small), problems(**small)))
+def test_nbest_is_the_sorted_enumeration(problem):
+    """With ties in declared order where nothing is rounded."""
     scores, uses, x = problem
-    expected = sorted(satisfying(scores, uses, x), key=lambda each: -each.base)
+    expected = sorted(satisfying(scores, uses, x), key=lambda each: -each.score)
     found = nbest(scores, 1000, uses, x)
-    assert [(f.y, f.score) for f in found] == [(each.y, each.base) for each in expected]
     assert [f.stats["rank"] for f in found] == list(range(1, len(found) + 1))
     assert all(f.status is Status.OPTIMAL and not f.violations for f in found)
-
-
-@quick
-@given(problems(**small))
-def test_nbest_with_penalties_is_the_sorted_enumeration(problem):
-    scores, uses, x = problem
-    expected = satisfying(scores, uses, x)
-    found = nbest(scores, 1000, uses, x)
+    if not is_soft(uses):
+        assert [(f.y, f.score) for f in found] == [(each.y, each.base) for each in expected]
+        return
     own = {each.y: each.score for each in expected}
-    assert {f.y for f in found} == set(own)
-    assert len(found) == len(own)
+    assert sorted(f.y for f in found) == sorted(own)
     assert all(abs(own[f.y] - f.score) <= TOLERANCE for f in found)
-    order = [f.score for f in found]
-    slack = TOLERANCE if is_soft(uses) else 0.0
-    assert all(a >= b - slack for a, b in pairwise(order))
+    assert all(a.score >= b.score - TOLERANCE for a, b in pairwise(found))
 
 
 @quick
@@ -70,14 +60,6 @@ def test_nbest_with_penalties_is_the_sorted_enumeration(problem):
 def test_fewer_are_the_first_of_more(problem, count):
     scores, uses, x = problem
     assert nbest(scores, count, uses, x) == nbest(scores, 1000, uses, x)[:count]
-
-
-@settings(max_examples=30, deadline=None)
-@given(hard_problems)
-def test_the_first_is_the_constrained_best(problem):
-    scores, uses, x = problem
-    expected = [each.base for each in satisfying(scores, uses, x)]
-    assert [f.score for f in nbest(scores, 1, uses, x)] == ([max(expected)] if expected else [])
 
 
 @settings(max_examples=30, deadline=None)
@@ -97,14 +79,6 @@ def test_where_nothing_satisfies_there_is_nothing_to_list():
     uses = [Hard(forbidden_ngrams("ab", ["b"]), "h"), Hard(allowed_ngrams("ab", ["b"]), "i")]
     assert nbest(scores, 3, uses) == []
     assert nbest(ChainScores(np.full((1, 2), -np.inf)), 3) == []
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 3).flatmap(columns))
-def test_one_label_has_one_labelling(x):
-    T = len(x["pos"])
-    (only,) = nbest(ChainScores(np.ones((T, 1))), 10, (), x)
-    assert (only.y, only.score) == (("0",) * T, float(T))
 
 
 def first_of_all(scores, count):

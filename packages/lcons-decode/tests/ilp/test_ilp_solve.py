@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
+from chain_strategies import enumerated, global_uses, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ from lcons_core import (
     TooLarge,
     Unsupported,
 )
-from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features import Counts, Existence, Tuples
 from lcons_core.testing import conjunctions, networks
 from lcons_decode import ChainScores, Hard, Soft, Status, Violation, forbidden_ngrams
 from lcons_decode.ilp import Program, Row, Sense, Variable, decode_ilp
@@ -33,162 +33,32 @@ from lcons_decode.ilp._program import Type, graph_program
 FORMS = ("auto", "rows", "lifted", "cuts")
 SOLVERS = ["cbc", "highs"]
 
-sixteenths = st.integers(-32, 32).map(lambda n: n / 16)
-scores_or_forbidden = st.one_of(sixteenths, sixteenths, sixteenths, st.just(-math.inf))
-
-
-@st.composite
-def chains(draw, max_T=4, max_L=3):
-    T, L = draw(st.integers(0, max_T)), draw(st.integers(1, max_L))
-
-    def array(*shape):
-        size = math.prod(shape)
-        values = draw(st.lists(scores_or_forbidden, min_size=size, max_size=size))
-        return np.array(values, dtype=float).reshape(shape)
-
-    arrays = [array(T, L), array(L, L), array(L), array(L)]
-    return ChainScores(*arrays, labels=["A", "B", "C"][:L])
-
-
-@st.composite
-def learned(draw, feature):
-    d = feature.space.d
-    shapes = st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d))
-    return LearnedConstraint(draw(shapes), feature.space, feature)
-
-
-@st.composite
-def sequence_constraints(draw, labels):
-    n, pad = draw(st.integers(1, 3)), draw(st.booleans())
-    kinds = [
-        NgramLabels(labels, max(n, 1 + pad), pad),
-        NgramContext(labels, ("DT",), min(max(n, 1 + pad), 2), pad=pad),
-        Existence(labels, 1 if len(labels) == 3 else min(n, 2)),
-        Existence(labels, n if len(labels) < 3 else 2),
-        Counts(labels, high=8),
-    ]
-    return draw(learned(draw(st.sampled_from(kinds))))
-
 
 @st.composite
 def chain_cases(draw):
-    scores = draw(chains())
-    constraints = draw(st.lists(sequence_constraints(scores.labels), min_size=1, max_size=2))
-    x = {"pos": draw(st.lists(st.sampled_from(["DT", "NN"]), min_size=len(scores), max_size=len(scores)))}
-    return scores, constraints, x
-
-
-def brute(candidates, score):
-    """(best score, all that have it); () if none has a finite score."""
-    scored = [(score(y), y) for y in candidates]
-    best = max((value for value, _ in scored), default=-math.inf)
-    return best, [y for value, y in scored if value == best and best > -math.inf]
-
-
-def hinge(constraint, structure):
-    margins = [constraint.network.rational_margin(psi) for psi in constraint.feature.psi(structure).dense()]
-    return sum(float(max(0, -margin)) for margin in margins)
+    """(scores, constraints on windows and at most one on the whole, x); soft ones cost the hinge."""
+    scores, uses, x = draw(problems(max_T=4, max_L=3, max_n=3, min_uses=0, max_uses=2))
+    if not uses or draw(st.booleans()):
+        uses.append(draw(global_uses(scores.labels)))
+    return scores, [replace(use, cost="hinge") if isinstance(use, Soft) else use for use in uses], x
 
 
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=50)
-@given(case=chain_cases())
-def test_every_form_finds_the_best_labelling_that_the_networks_accept(form, case):
-    scores, constraints, x = case
-
-    def score(y):
-        satisfied = all(c.satisfied(Instance(x, y)) for c in constraints)
-        return scores.score(y) if satisfied else -math.inf
-
-    best, labellings = brute(product(scores.labels, repeat=len(scores)), score)
-    found = decode_ilp(scores, constraints, x, form=form)
-    if not labellings:
-        assert found.status is Status.INFEASIBLE
-        assert found.score == -math.inf
+@given(case=chain_cases(), solver=st.sampled_from(SOLVERS))
+def test_every_form_finds_the_best_labelling_less_the_hinges(form, solver, case):
+    scores, uses, x = case
+    found = decode_ilp(scores, uses, x, form=form, solver=solver)
+    satisfying = {each.y: each for each in enumerated(scores, uses, x) if not each.violations}
+    if not satisfying:
+        assert (found.status, found.score) == (Status.INFEASIBLE, -math.inf)
         return
     assert found.status is Status.OPTIMAL
-    assert found.score == best == scores.score(found.y)
-    assert found.y in labellings
-    assert not found.violations
-
-
-@settings(max_examples=30)
-@given(case=chain_cases())
-def test_the_two_solvers_agree(case):
-    scores, constraints, x = case
-    cbc, highs = (decode_ilp(scores, constraints, x, solver=solver) for solver in ("cbc", "highs"))
-    assert (cbc.status, cbc.score) == (highs.status, highs.score)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=25)
-@given(case=chain_cases(), weight=st.integers(0, 32).map(lambda n: n / 16))
-def test_hinges_cost_their_weight_times_the_negative_margin(form, case, weight):
-    scores, (first, *others), x = case
-
-    def score(y):
-        instance = Instance(x, y)
-        satisfied = all(c.satisfied(instance) for c in others)
-        return scores.score(y) - weight * hinge(first, instance) if satisfied else -math.inf
-
-    best, labellings = brute(product(scores.labels, repeat=len(scores)), score)
-    found = decode_ilp(scores, [Soft(first, weight, "soft", "hinge"), *others], x, form=form)
-    assert found.score == best
-    if labellings:
-        assert found.y in labellings
-        broken = first.violations(Instance(x, found.y))
-        assert len(found.violations) == len(broken)
-        assert found.status is Status.OPTIMAL
-
-
-@st.composite
-def graph_cases(draw):
-    entities, relations = ("Person", "Place", "None")[: draw(st.integers(1, 3))], ("NoRel", "Kill")
-    score = st.integers(-32, 32).map(lambda n: n / 16)
-    decisions = {("entity", i): {label: draw(score) for label in entities} for i in range(2)}
-    decisions |= {("relation", i, 1 - i): {label: draw(score) for label in relations} for i in range(2)}
-    factors = {}
-    if draw(st.booleans()):
-        pairs = product(relations, relations)
-        factors = {(("relation", 0, 1), ("relation", 1, 0)): {pair: draw(score) for pair in pairs}}
-    source = Tuples(("source", "relation"), (entities, relations))
-    both = Tuples(("forward", "backward"), (relations, relations))
-    return decisions, factors, draw(learned(source)), draw(learned(both))
-
-
-@pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=25)
-@given(case=graph_cases(), weight=st.one_of(st.none(), st.integers(0, 32).map(lambda n: n / 16)))
-def test_graphs_are_solved_as_enumeration_solves_them(form, case, weight):
-    decisions, factors, source, both = case
-    program = graph_program(decisions, factors)
-    source_parts = [(("entity", i), ("relation", i, 1 - i)) for i in range(2)]
-    both_parts = [(("relation", 0, 1), ("relation", 1, 0))]
-    soft = source if weight is None else Soft(source, weight, cost="hinge")
-
-    def score(labels):
-        chosen = dict(zip(decisions, labels, strict=True))
-        total = sum(decisions[d][label] for d, label in chosen.items())
-        total += sum(f.get((chosen[a], chosen[b]), 0.0) for (a, b), f in factors.items())
-        tuples = Instance({}, [tuple(chosen[d] for d in part) for part in source_parts])
-        if not both.satisfied(Instance({}, [tuple(chosen[d] for d in both_parts[0])])):
-            return -math.inf
-        if weight is None:
-            return total if source.satisfied(tuples) else -math.inf
-        return total - weight * hinge(source, tuples)
-
-    best, labellings = brute(product(*decisions.values()), score)
-    constraints = [
-        ground_tuples(program, soft, source_parts, name="source"),
-        ground_tuples(program, both, both_parts, name="both"),
-    ]
-    found = solve_program(program, constraints, form=form)
-    assert found.score == best
-    if labellings:
-        assert found.status is Status.OPTIMAL
-        assert tuple(found.labels[d] for d in decisions) in labellings
-    else:
-        assert found.status is Status.INFEASIBLE
+    assert found.score == satisfying[found.y].score == max(each.score for each in satisfying.values())
+    softs = [use for use in uses if isinstance(use, Soft)]
+    broken = [len(use.constraint.violations(Instance(x, found.y))) for use in softs]
+    assert [sum(v.constraint == use.name for v in found.violations) for use in softs] == broken
+    assert len(found.violations) == sum(broken)
 
 
 @pytest.mark.parametrize("form", FORMS)
