@@ -49,6 +49,15 @@ def chains(draw, max_T=5, max_L=4, min_T=0, forbids=True):
     return ChainScores(array(T, L), array(L, L), array(L), array(L), labels=LABELS[:L])
 
 
+@st.composite
+def sequences_of_one_model(draw, max_T=5, max_L=4, forbids=True):
+    """Scores of sequences that share labels, transitions, start and stop."""
+    first, rng = draw(chains(max_T, max_L, forbids=forbids)), draw(generators)
+    lengths = draw(st.lists(st.integers(0, max_T), max_size=4))
+    emissions = [rng.integers(-16, 17, (T, first.L)) / 16 for T in lengths]
+    return [first, *(replace(first, emission=emission) for emission in emissions)]
+
+
 def columns(T):
     """x with contexts of the features, and one that is unknown to them."""
     return st.lists(st.sampled_from("xyz"), min_size=T, max_size=T).map(lambda column: {"pos": column})

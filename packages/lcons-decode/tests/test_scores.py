@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from chain_strategies import LABELS, chains, exact_score
+from chain_strategies import LABELS, chains, exact_score, sequences_of_one_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,7 +72,7 @@ def test_nan_and_plus_infinity_are_refused_wherever_they_stand(name, bad):
         "stop": np.zeros(2),
     }
     arrays[name].flat[1] = bad
-    with pytest.raises(InvalidInput, match=rf"{name} must not contain NaN or \+inf \(-inf forbids\)"):
+    with pytest.raises(InvalidInput):
         ChainScores(**arrays)
 
 
@@ -82,84 +82,75 @@ def test_minus_infinity_forbids():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (([1.0, 2.0],), r"emission must have 2 dimension\(s\), found shape \(2,\)"),
-        (([],), r"emission without tokens must still have shape \(0, L\)"),
-        ((np.zeros((2, 0)),), "at least one label, found L = 0"),
-        (("words",), "emission must be an array of numbers"),
-        (
-            (np.zeros((2, 2)), np.zeros((3, 3))),
-            r"transition must have shape \(2, 2\) for 2 labels, found \(3, 3\)",
-        ),
-        ((np.zeros((2, 2)), None, np.zeros(3)), r"start must have shape \(2,\)"),
-        ((np.zeros((2, 2)), None, None, np.zeros(1)), r"stop must have shape \(2,\)"),
+        ([1.0, 2.0],),
+        ([],),
+        (np.zeros((2, 0)),),
+        ("words",),
+        (np.zeros((2, 2)), np.zeros((3, 3))),
+        (np.zeros((2, 2)), None, np.zeros(3)),
+        (np.zeros((2, 2)), None, None, np.zeros(1)),
     ],
 )
-def test_arrays_of_another_shape_are_refused(arguments, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_arrays_of_another_shape_are_refused(arguments):
+    with pytest.raises(InvalidInput):
         ChainScores(*arguments)
 
 
-@pytest.mark.parametrize("labels", ["a", "abc", "aa"])
-def test_labels_must_be_distinct_and_one_a_column(labels):
+@pytest.mark.parametrize(
+    "labels", ["a", "abc", "aa", {"a": 0, "b": 1}, {0: "a", 1: "b"}, {"a", "b"}, np.array([0, 1])]
+)
+def test_labels_are_distinct_names_in_the_order_of_columns(labels):
     with pytest.raises(InvalidInput):
         ChainScores(np.zeros((1, 2)), labels=labels)
 
 
 def test_an_unknown_label_and_a_wrong_length_are_refused():
     scores = ChainScores(np.zeros((1, 2)), labels="ab")
-    with pytest.raises(InvalidInput, match="unknown label 'q'; the scores have a, b"):
+    with pytest.raises(InvalidInput):
         scores.score("q")
-    with pytest.raises(InvalidInput, match="expected one label for each of 1 tokens, found 2 labels"):
+    with pytest.raises(InvalidInput):
         scores.score("ab")
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.data())
-def test_a_batch_holds_its_sequences(data):
-    first = data.draw(chains())
-    L = first.L
-    lengths = data.draw(st.lists(st.integers(0, 3), max_size=4))
-    rest = [
-        ChainScores(np.full((T, L), T / 16), first.transition, first.start, first.stop, labels=first.labels)
-        for T in lengths
-    ]
-    batch = ChainBatch.of([first, *rest])
-    assert len(batch) == 1 + len(rest)
-    for one, other in zip([first, *rest], batch, strict=True):
+@given(sequences_of_one_model())
+def test_a_batch_holds_its_sequences(sequences):
+    batch = ChainBatch.of(sequences)
+    assert len(batch) == len(sequences)
+    for one, other in zip(sequences, batch, strict=True):
         assert one.labels == other.labels
         for name in ("emission", "transition", "start", "stop"):
             assert np.array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_a_batch_of_none_or_of_different_models_is_refused():
-    with pytest.raises(InvalidInput, match="a batch needs at least one sequence"):
+    with pytest.raises(InvalidInput):
         ChainBatch.of([])
     a, b = ChainScores(np.zeros((1, 2))), ChainScores(np.zeros((1, 2)), start=[0, 1])
-    with pytest.raises(InvalidInput, match="must share labels, transition, start and stop"):
+    with pytest.raises(InvalidInput):
         ChainBatch.of([a, b])
-    with pytest.raises(InvalidInput, match="must share labels"):
+    with pytest.raises(InvalidInput):
         ChainBatch.of([a, ChainScores(np.zeros((1, 2)), labels="ab")])
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "3"])
 def test_nbest_of_none_is_refused(count):
     scores = ChainScores(np.zeros((1, 4)), labels=LABELS)
-    with pytest.raises(InvalidInput, match="expected a number of labellings"):
+    with pytest.raises(InvalidInput):
         nbest(scores, count, [forbidden_ngrams(LABELS, ["ab"])])
 
 
 @pytest.mark.parametrize("size", [1e61, -1e300, 1.7e308])
 def test_scores_whose_sums_could_overflow_are_refused(size):
-    sentence = r"must be at most 2\^200 in magnitude"
-    with pytest.raises(InvalidInput, match=f"emission {sentence}"):
+    with pytest.raises(InvalidInput):
         ChainScores([[size, 0.0], [-np.inf, 1.0]])
-    with pytest.raises(InvalidInput, match=f"transition {sentence}"):
+    with pytest.raises(InvalidInput):
         ChainScores([[1.0, 0.0]], [[size, 0.0], [0.0, 0.0]])
-    with pytest.raises(InvalidInput, match=f"entities {sentence}"):
+    with pytest.raises(InvalidInput):
         RelationScores([[size]], np.zeros((1, 1, 1)), entity_labels=["A"], relation_labels=["B"])
-    with pytest.raises(InvalidInput, match=r"at most 2\^200"):
+    with pytest.raises(InvalidInput):
         Variable("x", objective=size)
     # The least float32, which masks often use, is a score.
     assert ChainScores([[float(np.finfo(np.float32).min), 0.0]]).score(["1"]) == 0.0
@@ -171,12 +162,6 @@ def test_arrays_of_text_complex_numbers_or_dates_are_no_scores(kind):
     for make in (ChainScores, lambda rows: ChainScores(rows.tolist())):
         with pytest.raises(InvalidInput):
             make(array)
-
-
-@pytest.mark.parametrize("labels", [{"a": 0, "b": 1}, {0: "a", 1: "b"}, {"a", "b"}, np.array([0, 1])])
-def test_labels_are_names_in_the_order_of_columns(labels):
-    with pytest.raises(InvalidInput):
-        ChainScores([[0.0, 1.0]], labels=labels)
 
 
 def test_labels_may_be_an_array_of_names():

@@ -8,7 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from chain_strategies import chains, columns, learned, sequence_features
+from chain_strategies import chains, columns, learned, sequence_features, sequences_of_one_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,17 +60,12 @@ def at_most(count, labels=LABELS):
 
 @st.composite
 def models(draw):
-    """Sequences that share one model, some with columns."""
-    first = draw(chains(min_T=1))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=6))
-    found = []
-    for T in lengths:
-        emission = rng.integers(-16, 17, (T, first.L)) / 16
-        emission[rng.random(emission.shape) < 0.1] = -np.inf
-        own = ChainScores(emission, first.transition, first.start, first.stop, labels=first.labels)
-        found.append(Scored(own, {"word": tuple(map(str, rng.choice(["a", "ä", "語"], T)))}))
-    return found
+    """Sequences that share one model, with a column of words."""
+    words = st.sampled_from(["a", "ä", "語"])
+    return [
+        Scored(scores, {"word": tuple(draw(st.lists(words, min_size=len(scores), max_size=len(scores))))})
+        for scores in draw(sequences_of_one_model())
+    ]
 
 
 def assert_same(found, expected):

@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from chain_strategies import columns, generators, local_uses
+from chain_strategies import columns, local_uses, sequences_of_one_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,14 +47,10 @@ LOOPS = {
 
 
 @st.composite
-def corpora(draw, kinds=("hard", "soft")):
+def corpora(draw):
     """(sequences of one model, constraints, columns)."""
-    L, rng = draw(st.integers(1, 3)), draw(generators)
-    lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=5))
-    model = [rng.integers(-16, 17, shape) / 16 for shape in ((L, L), (L,), (L,))]
-    labels = ("a", "b", "c")[:L]
-    sequences = [ChainScores(rng.integers(-16, 17, (T, L)) / 16, *model, labels=labels) for T in lengths]
-    return sequences, draw(local_uses(labels, kinds=kinds)), [draw(columns(T)) for T in lengths]
+    sequences = draw(sequences_of_one_model(max_L=3, forbids=False))
+    return sequences, draw(local_uses(sequences[0].labels)), [draw(columns(len(one))) for one in sequences]
 
 
 @quick

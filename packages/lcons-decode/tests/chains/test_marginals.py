@@ -1,64 +1,75 @@
 """Marginals sum to one and equal those by enumeration, also under constraints."""
 
+from itertools import product
 from math import exp, fsum, log
 
 import numpy as np
 import pytest
-from chain_strategies import chains, enumerated, problems
-from hypothesis import given, settings
+from chain_strategies import enumerated, problems
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lcons_decode import ChainBatch, ChainScores, forbidden_ngrams, marginals
-from lcons_decode.chains._marginals import marginals_batch
+from lcons_decode import ChainBatch, ChainScores, marginals
+from lcons_decode.chains._marginals import marginals_batch, window_probabilities
 
 quick = settings(max_examples=60, deadline=None)
-small = {"max_T": 4, "max_L": 3, "max_n": 3}
 
 
-def assert_marginals_match(scores, uses, x):
-    found = marginals(scores, uses, x)
-    satisfying = [each for each in enumerated(scores, uses, x) if not each.violations]
+any_problems = st.one_of(
+    problems(max_T=4, max_L=3, max_n=3, max_uses=uses, min_uses=uses, kinds=kinds)
+    for uses, kinds in ((0, ("hard",)), (2, ("hard",)), (2, ("hard", "soft")))
+)
+
+
+def weighed(scores, uses, x):
+    """The labellings that satisfy hard constraints, with exp(score)."""
+    return [(each.y, exp(each.score)) for each in enumerated(scores, uses, x) if not each.violations]
+
+
+@settings(max_examples=180, deadline=None)
+@given(any_problems)
+def test_marginals_are_those_of_the_enumeration(problem):
+    scores, uses, x = problem
+    found, weights = marginals(scores, uses, x), weighed(scores, uses, x)
     assert found.probability.shape == (len(scores), scores.L)
-    if not satisfying:
+    if not weights:
         assert found.log_partition == -np.inf
         assert not found.probability.any()
         return
-    weights = [exp(each.score) for each in satisfying]
-    total = fsum(weights)
+    total = fsum(weight for _, weight in weights)
     assert found.log_partition == pytest.approx(log(total), abs=1e-9)
     assert np.allclose(found.probability.sum(1), 1.0, rtol=0, atol=1e-9)
     expected = np.zeros_like(found.probability)
-    for each, weight in zip(satisfying, weights, strict=True):
-        expected[np.arange(len(scores)), scores.ids(each.y)] += weight / total
+    for y, weight in weights:
+        expected[np.arange(len(scores)), scores.ids(y)] += weight / total
     assert np.allclose(found.probability, expected, rtol=0, atol=1e-9)
+    if not uses:
+        assert np.allclose(marginals_batch([scores]), expected, rtol=0, atol=1e-9)
 
 
 @quick
-@given(chains(max_T=4))
-def test_marginals_are_those_of_the_enumeration(scores):
-    assert_marginals_match(scores, [], None)
-
-
-@quick
-@given(problems(kinds=("hard",), **small))
-def test_marginals_under_hard_constraints_are_those_of_the_enumeration(problem):
-    assert_marginals_match(*problem)
-
-
-@quick
-@given(problems(**small))
-def test_marginals_under_mixed_constraints_are_those_of_the_enumeration(problem):
-    assert_marginals_match(*problem)
+@given(any_problems)
+def test_probabilities_of_windows_are_those_of_the_enumeration(problem):
+    scores, uses, x = problem
+    weights = weighed(scores, uses, x)
+    assume(weights)
+    windows = [
+        (first, y)
+        for size in (1, 2, 3)
+        for first in range(len(scores) - size + 1)
+        for y in product(scores.labels, repeat=size)
+    ]
+    found = window_probabilities(scores, windows, uses, x)
+    expected = [
+        fsum(weight for y, weight in weights if y[first : first + len(part)] == part)
+        for first, part in windows
+    ]
+    np.testing.assert_allclose(found, np.array(expected) / fsum(w for _, w in weights), atol=1e-9)
 
 
 def test_large_scores_do_not_overflow():
     found = marginals(ChainScores([[1000.0, 999.0]] * 3))
     assert np.allclose(found.probability[:, 0], 1 / (1 + exp(-1)))
-
-
-def test_a_constraint_that_nothing_satisfies_leaves_no_probability():
-    found = marginals(ChainScores(np.zeros((2, 2)), labels="ab"), [forbidden_ngrams("ab", ["a", "b"])])
-    assert (found.log_partition, found.probability.sum()) == (-np.inf, 0.0)
 
 
 @st.composite
@@ -80,15 +91,3 @@ def batches(draw):
 def test_marginals_of_many_sequences_are_those_of_each(sequences):
     expected = np.concatenate([marginals(scores).probability for scores in sequences])
     assert np.allclose(marginals_batch(ChainBatch.of(sequences)), expected, rtol=0, atol=1e-8)
-
-
-@quick
-@given(chains(max_T=4))
-def test_marginals_of_one_in_a_batch_are_those_of_the_enumeration(scores):
-    found = marginals_batch([scores])
-    satisfying = [each for each in enumerated(scores, [], None) if each.score > -np.inf]
-    expected = np.zeros_like(found)
-    for each in satisfying:
-        expected[np.arange(len(scores)), scores.ids(each.y)] += exp(each.score)
-    total = fsum(exp(each.score) for each in satisfying)
-    assert np.allclose(found, expected / total if total else expected, rtol=0, atol=1e-9)

@@ -12,28 +12,17 @@ from lcons_decode.chains._brute import labellings
 
 @settings(max_examples=80, deadline=None)
 @given(chains())
-def test_viterbi_is_the_first_best_of_the_enumeration(scores):
-    answer, found = viterbi(scores), enumerated(scores)
+def test_viterbi_is_the_first_best_of_the_enumeration_and_of_brute(scores):
+    answer, oracle, found = viterbi(scores), brute(scores), enumerated(scores)
+    assert (answer.status, answer.y, answer.score) == (oracle.status, oracle.y, oracle.score)
+    finite = [(each.y, each.score) for each in labellings(scores) if each.score > -np.inf]
+    assert finite == [(each.y, each.base) for each in found]
     assert answer.violations == ()
     if not found:
         assert (answer.status, answer.y, answer.score) == (Status.INFEASIBLE, (), -np.inf)
         return
     best, _ = best_of(found)
     assert (answer.status, answer.y, answer.score) == (Status.OPTIMAL, best.y, best.base)
-
-
-@settings(max_examples=60, deadline=None)
-@given(chains())
-def test_viterbi_is_brute(scores):
-    answer, oracle = viterbi(scores), brute(scores)
-    assert (answer.status, answer.y, answer.score) == (oracle.status, oracle.y, oracle.score)
-
-
-@settings(max_examples=30, deadline=None)
-@given(chains())
-def test_labellings_are_the_enumeration(scores):
-    finite = [(found.y, found.score) for found in labellings(scores) if found.score > -np.inf]
-    assert finite == [(each.y, each.base) for each in enumerated(scores)]
 
 
 def test_ties_go_to_the_first_labelling_in_declared_order():
@@ -59,5 +48,5 @@ def test_where_everything_is_forbidden_nothing_is_found(name):
 
 
 def test_the_oracle_says_where_it_ends():
-    with pytest.raises(TooLarge, match=r"4\^10 labellings exceed the limit of 1,000,000; use a decoder"):
+    with pytest.raises(TooLarge):
         brute(ChainScores(np.zeros((10, 4))))

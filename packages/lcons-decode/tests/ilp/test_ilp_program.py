@@ -15,10 +15,9 @@ from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tu
 from lcons_decode import ChainScores
 from lcons_decode.ilp import Program, Row, Sense, Variable
 from lcons_decode.ilp._decoders import chain_program
-from lcons_decode.ilp._encode import substitute
-from lcons_decode.ilp._ground import PsiRow, ground_chain, ground_columns, ground_tuples
+from lcons_decode.ilp._ground import ground_chain, ground_columns, ground_tuples
 from lcons_decode.ilp._program import Type, graph_program
-from lcons_decode.ilp._solve import no_good, row_holds
+from lcons_decode.ilp._solve import row_holds
 from lcons_decode.ilp._solver import Solver, optimise
 
 
@@ -116,12 +115,6 @@ def test_columns_that_no_unit_looks_at_cost_nothing():
     assert list(grounded.psi_rows[0].columns) == [0]
 
 
-def test_activations_add_up_a_variable_that_several_columns_name():
-    row = PsiRow({2: 3.0}, {0: (("x", 1.0),), 1: (("x", 2.0), ("y", 1.0))})
-    names, coefficients, constant = substitute(row, np.array([[1.0, 10.0, 100.0]]), np.array([0.5]))
-    assert (names, coefficients.tolist(), constant.tolist()) == (["x", "y"], [[21.0, 10.0]], [300.5])
-
-
 def test_rows_are_checked_without_rounding():
     program = Program({name: Variable(name) for name in "ab"})
     row = Row("r", (("a", 0.1), ("b", 0.2)), Sense.AT_MOST, 0.3)
@@ -129,15 +122,6 @@ def test_rows_are_checked_without_rounding():
     assert not row_holds(program, row, {"a": 1.0, "b": 1.0})
     assert row_holds(program, replace(row, sense=Sense.AT_LEAST), {"a": 1.0, "b": 1.0})
     assert row_holds(program, row, {"a": 1.0})
-
-
-def test_a_no_good_row_cuts_off_exactly_one_solution():
-    program = Program({**graph_program({"d": {"X": 0.0, "Y": 0.0}}).variables, "b": Variable("b")})
-    program = Program(program.variables, {"d": {"X": ("d", "X"), "Y": ("d", "Y")}})
-    row = no_good(program, {("d", "X"): 1.0}, 0)
-    points = [({("d", label): 1.0, "b": b}, (label, b)) for label in "XY" for b in (0.0, 1.0)]
-    cut_off = [point for values, point in points if not row_holds(program, row, values)]
-    assert cut_off == [("X", 0.0)]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
@@ -26,10 +24,8 @@ from lcons_decode import (
     brute,
     constrained_viterbi,
     forbidden_ngrams,
-    from_token_logits,
 )
 from lcons_decode.chains._brute import labellings
-from lcons_decode.chains._marginals import window_probabilities
 from lcons_decode.transformers import ConstrainedPipeline
 
 pytestmark = pytest.mark.integrations
@@ -225,18 +221,12 @@ def test_it_is_made_by_the_function_pipeline():
     assert plainly(own(TEXTS[0])) == plainly(constrained()(TEXTS[0]))
 
 
-def test_learned_bigrams_and_word_contexts_are_obeyed():
+def test_learned_contexts_are_obeyed():
     labels = ("O", "B-PER", "B-LOC", "I-LOC")
     gold = [(["ann", "saw"], ["B-PER", "O"]), (["new", "york"], ["B-LOC", "I-LOC"])] * 40
-    pairs = [({"word": words}, own) for words, own in gold]
-    cycle = ["O", "O", "B-PER", "O", "B-LOC", "I-LOC", "I-LOC", "O"]
-    bigrams = learn_constraints([cycle] * 40, "ngram", n=2)
-    assert not bigrams.satisfied(["B-PER", "B-LOC"])
-    own = made(labels=labels, constraints=[bigrams], ignore_labels=[])
-    assert all(bigrams.satisfied([one["entity"] for one in own(text)]) for text in TEXTS)
-    words = learn_constraints(pairs, "word", n=1)
-    [[first, second]] = made(labels=labels, constraints=[words], ignore_labels=[])(["ann york"])
-    assert words.satisfied(({"word": ["ann", "york"]}, [first["entity"], second["entity"]]))
+    learned = learn_constraints([({"word": words}, own) for words, own in gold], "word", n=1)
+    [[first, second]] = made(labels=labels, constraints=[learned], ignore_labels=[])(["ann york"])
+    assert learned.satisfied(({"word": ["ann", "york"]}, [first["entity"], second["entity"]]))
 
 
 def test_bioes_labels_are_grouped():
@@ -266,35 +256,6 @@ def test_global_constraints_are_decoded_under():
 
 def test_an_empty_text_has_no_entities():
     assert constrained()(" ", aggregation_strategy="simple") == []
-
-
-def test_the_scores_of_from_token_logits_give_the_same_labels():
-    text = "ann lees saw the newtown"
-    tokens = tokenizer()(text, return_tensors="pt")
-    with torch.no_grad():
-        logits = model()(**tokens).logits
-    [scores] = from_token_logits(
-        logits, model().config.id2label, tokens["attention_mask"], [tokens.word_ids(0)]
-    )
-    y = constrained_viterbi(scores, [iob2(IOB2)]).y
-    found = constrained(ignore_labels=[])(text, aggregation_strategy="first")
-    assert [one["entity_group"] for one in found] == [label.split("-")[-1] for label in group_starts(y)]
-
-
-def test_window_probabilities_are_those_of_enumeration():
-    rng = np.random.default_rng(0)
-    scores = ChainScores(rng.normal(0, 2, (4, 5)), rng.normal(0, 2, (5, 5)), labels=IOB2)
-    valid = [one for one in labellings(scores, [iob2(IOB2)]) if not one.violations]
-    weights = np.exp([one.score for one in valid])
-    for first, size in product(range(4), range(1, 4)):
-        if first + size <= 4:
-            windows = [(first, y) for y in product(IOB2, repeat=size)]
-            wanted = [
-                sum(w for w, one in zip(weights, valid, strict=True) if one.y[first : first + size] == y)
-                for _, y in windows
-            ]
-            found = window_probabilities(scores, windows, [iob2(IOB2)])
-            np.testing.assert_allclose(found, np.array(wanted) / weights.sum(), atol=1e-12)
 
 
 def test_errors():

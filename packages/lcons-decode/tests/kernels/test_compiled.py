@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +14,12 @@ from lcons_core.features import NgramLabels
 from lcons_decode import (
     ChainScores,
     Soft,
-    Status,
     beam_search,
     constrained_viterbi,
-    kernels,
     viterbi,
 )
 from lcons_decode.kernels import _compiled as compiled
-from lcons_decode.kernels._arrays import Groups, How
+from lcons_decode.kernels._arrays import Groups
 from lcons_decode.kernels._compiled.jit import is_private
 
 
@@ -133,11 +130,3 @@ def test_kernels_are_compiled_once_for_any_number_of_labels_and_any_layout():
         viterbi(scores)
     kinds = ("viterbi_many", "constrained_many", "beam_many")  # the second: hard, soft, both
     assert [len(getattr(compiled, kind).signatures) for kind in kinds] == [1, 3, 1]
-
-
-def test_how_a_labelling_was_found_is_numbered_in_one_place():
-    """The kernels, their callers and the statuses of answers share one enumeration."""
-    assert [way.status for way in How] == [Status.OPTIMAL, Status.RELAXED, Status.INFEASIBLE]
-    sources = {path.name: path.read_text() for path in Path(kernels.__file__).parents[1].rglob("*.py")}
-    assigned = [name for name, text in sources.items() if re.search(r"^ *SATISFIED\b.*=", text, re.M)]
-    assert assigned == ["_arrays.py"]
