@@ -32,7 +32,7 @@ from lcons_decode import (
 )
 from lcons_decode._stream import decode_scored
 from lcons_decode.files._answers import conll, described
-from lcons_decode.files._scores import read_labels, read_scored
+from lcons_decode.files._scores import read_labels, read_model, read_scored
 from lcons_decode.ilp import decode_ilp
 
 LABELS = ("B-X", "I-X", "O")
@@ -159,6 +159,18 @@ def test_labels_are_read_a_line_each_or_as_json(tmp_path):
     for text in ("\ufeffB-X\r\nI-X\n\nO", '["B-X", "I-X", "O"]\n'):
         (tmp_path / "labels").write_text(text, encoding="utf-8")
         assert read_labels(tmp_path / "labels") == LABELS
+
+
+def test_a_file_of_labels_may_have_the_scores_of_transitions(tmp_path):
+    model = {"labels": ["A", "B"], "transition": [[0, 1], [2, 3]]}
+    for content, expected in ((model, model), (["A", "B"], {"labels": ("A", "B")})):
+        (tmp_path / "model").write_text(json.dumps(content))
+        found = read_model(tmp_path / "model")
+        assert {**found, "labels": list(found["labels"])} == {**expected, "labels": ["A", "B"]}
+    for wrong in ({}, {**model, "transitions": 1}, {**model, "transition": [[1]]}):
+        (tmp_path / "model").write_text(json.dumps(wrong))
+        with pytest.raises(InvalidInput):
+            read_model(tmp_path / "model")
 
 
 OBJECTS = np.array([{}, "a"], dtype=object)
