@@ -242,6 +242,11 @@ class _Task:
             named, boxes = "rejected points", list(whole.boxes(self.negatives, rng))
         else:
             whole, named = None, "drawn rejected points"
+            weights = sum(part.W.size for part in self.points.networks())
+            if weights > MOST_WEIGHTS:
+                raise TooLarge(
+                    f"a network on this large domain can have {MOST_WEIGHTS:,} weights, got {weights:,}."
+                )
             rejected = _rejected_some(self.points, space, self.negatives, self.seed)
             gold = None if self.positives is None else self.positives.take(self.positives.rejected)
             boxes = _by_rows(self.points, rejected, gold, rng)
@@ -579,9 +584,6 @@ def _by_rows(
 ) -> list[_Box]:
     """The boxes that cover most of the rejected points, each proved by one row. `gold`: valid points that are
     rejected, which should be in some box, however long its rule."""
-    weights = sum(part.W.size for part in points.networks())
-    if weights > MOST_WEIGHTS:
-        raise TooLarge(f"a network on this large domain can have {MOST_WEIGHTS:,} weights, got {weights:,}.")
     space = rejected.space
     sample = rejected.sample(int(np.clip(MOST_NUMBERS // len(space.axes), 200, SAMPLE)), rng)
     seeds = rng.permutation(len(sample))
