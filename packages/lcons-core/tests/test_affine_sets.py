@@ -14,7 +14,6 @@ from lcons_core import (
     LinearInequalities,
     RectifierNetwork,
     SparsePsi,
-    ThresholdNetwork,
     binary,
     to_inequalities,
 )
@@ -144,12 +143,8 @@ def network_error(network):
 
 def test_cuts_and_chosen_rows_keep_their_subsets():
     assert cut_of(ROWS, [1.0, 1.0]).coefficients.tolist() == [[-2.0, -2.0]]
-    assert cut_of(ROWS, [0.0, 0.0]).subsets.tolist() == [[False, True]]
     assert ROWS.take(np.array([1])).bias.tolist() == [0.0]
     assert LinearInequalities([[1.0]], [0.0]).take(np.array([0])).subsets is None
-    assert cut_of(NETWORK, [1.0, 1.0]).coefficients.tolist() == [[-2.0, -2.0]]
-    assert ROWS.values([[1.0, 0.0]]).tolist() == [[1.0, 1.0]]
-    assert ROWS.margin([1.0, 1.0]) == -1.0
     assert LinearInequalities(np.zeros((0, 2)), []).margin([1.0, 1.0]) == math.inf
     assert LinearInequalities(np.zeros((0, 2)), []).accepts([[1.0, 1.0]]).tolist() == [True]
 
@@ -159,8 +154,6 @@ def test_what_is_built_is_read_only_and_checked():
     rows = LinearInequalities(writable, [1.0])
     writable[0, 0] = 9.0
     assert rows.coefficients.tolist() == [[1.0, 2.0]]
-    same = LinearInequalities(rows.coefficients, rows.bias)
-    assert same.coefficients is rows.coefficients
     for array in (rows.coefficients, rows.bias, NETWORK.W, NETWORK.b, to_inequalities(NETWORK).subsets):
         assert not array.flags.writeable
     with pytest.raises(InvalidInput):
@@ -208,27 +201,3 @@ def test_blocks_with_points_that_floats_decide_wrongly_are_decided_by_rationals(
     assert rows.satisfied(psi)[:, 0].tolist() == expected
     certain = LinearInequalities(np.concatenate([-W, np.zeros((1, 4))]), [1.0, 5.0])
     assert certain.satisfied(psi).tolist() == [[verdict, True] for verdict in expected]
-
-
-@pytest.mark.parametrize("split", range(4))
-def test_blocks_are_decided_by_every_row_and_at_the_boundary(split):
-    # Twelve rows that each reject one point, and a network whose margin is 0 at one 1 and negative at more.
-    space = FeatureSpace([binary("bit", "abcd")])
-    points = space.unravelled(np.arange(16))
-    psi = space.vectors(points)
-    signs = 1.0 - 2.0 * psi[:12]
-    rows = LinearInequalities(signs, psi[:12].sum(1) - 1.0)
-    network = RectifierNetwork(np.ones((1, 4)), [0.0])
-    tails = 2 ** (4 - split)
-    for first in range(tails):
-        flat = (np.arange(2**split)[:, None] * tails + np.arange(first, tails)).ravel()
-        for form, expected in ((rows, flat >= 12), (network, psi[flat].sum(1) <= 1)):
-            found = form.decider(space, split)(points[::tails, :split], slice(first, tails))
-            assert found.tolist() == expected.tolist()
-
-
-def test_a_threshold_network_has_one_sign_per_row():
-    z = ThresholdNetwork([[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])
-    assert (z.K, z.d, z.W.tolist(), z.b.tolist()) == (2, 2, [[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])
-    assert [z.margin(psi) for psi in ([0, 1], [0, 0], [-1, 0])] == [1.0, -1.0, -3.0]
-    assert [z.accepts(psi) for psi in ([0, 1], [0, 0])] == [True, False]

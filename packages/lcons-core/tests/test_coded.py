@@ -50,17 +50,10 @@ def test_contexts_of_a_coded_column_are_those_of_its_strings(column, word_class)
 
 
 @pytest.mark.parametrize(
-    ("values", "codes", "message"),
-    [
-        (("a", 1), [0], "must be strings, found 1"),
-        (("a",), [0.5], "must be integers"),
-        (("a",), [[0]], "must be integers"),
-        (("a",), [0, -1], "found the code -1 at position 1; fill in missing values"),
-        (("a",), [1], "found the code 1 at position 0"),
-        ((), [0], "one of its 0 values"),
-    ],
+    ("values", "codes"),
+    [(("a", 1), [0]), (("a",), [0.5]), (("a",), [[0]]), (("a",), [0, -1]), (("a",), [1]), ((), [0])],
 )
-def test_values_and_codes_are_checked_once(values, codes, message):
+def test_values_and_codes_are_checked_once(values, codes):
     with pytest.raises(InvalidInput):
         CodedColumn(values, codes)
 

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 import lcons_core as core
-from lcons_core import ConstraintLearner, InvalidInput, LconsError, LearnedConstraint, NotFitted, completions
+from lcons_core import ConstraintLearner, InvalidInput, LearnedConstraint, NotFitted, completions
 from lcons_core._network import Conjunction, Network
 from lcons_core._tables import named_rows
 from lcons_core._theorem import Form, check_form_size, estimate_form, estimate_rows
 from lcons_core.features import NgramLabels
-from lcons_core.reason._compare import Outcome, SimplifiedRows
+from lcons_core.reason._compare import SimplifiedRows
 from lcons_core.reason._explain import explain_rejected
 from lcons_core.testing import check_theorem1
 from lcons_core.torch import expected_penalty
@@ -126,19 +126,3 @@ def test_other_inputs_raise_one_sentence_that_names_what_was_found(form: str, wr
 def test_an_unfitted_learner_must_be_fitted_first(form: str) -> None:
     with pytest.raises(NotFitted):
         FORMS[form](ConstraintLearner())
-
-
-@pytest.mark.parametrize("form", ["explain", "why", "simplify", "compare"])
-def test_names_that_are_missing_are_asked_for(form: str) -> None:
-    call: dict[str, Callable[[], Any]] = {
-        "explain": lambda: core.explain(_fitted(NETWORK)),
-        "why": lambda: core.why(_fitted(NETWORK)),
-        "simplify": lambda: core.simplify(_fitted(NETWORK)),
-        "compare": lambda: core.compare(_fitted(NETWORK), CONJUNCTION),
-    }
-    with pytest.raises(LconsError):
-        call[form]()
-
-
-def test_the_outcome_of_compare_is_a_proof_for_a_learner() -> None:
-    assert core.compare(_fitted(NETWORK), NETWORK, SPACE).outcome is Outcome.EQUAL

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import (
+    Instance,
     InvalidInput,
     LearnedConstraint,
     RectifierNetwork,
@@ -66,19 +67,13 @@ def test_masks_look_up_what_satisfied_computes(constraint, labels, data):
     feature = constraint.feature
     size = len(labels)
     tags = data.draw(st.lists(st.sampled_from("xyz"), min_size=size, max_size=size))
-    windows = feature.values(feature_instance(feature, tags, labels))
+    windows = feature.values(Instance({"pos": tags}, labels))
     table = compile_masks(constraint)
     masks = table.masks(windows[:, : table.context_axes]) if len(windows) else []
     looked_up = all(
         mask[tuple(window[table.context_axes :])] for mask, window in zip(masks, windows, strict=True)
     )
     assert looked_up == constraint.satisfied(({"pos": tags}, labels))
-
-
-def feature_instance(feature, tags, labels):
-    from lcons_core import Instance
-
-    return Instance({"pos": tags}, labels)
 
 
 def test_padding_has_its_own_rows_and_columns():

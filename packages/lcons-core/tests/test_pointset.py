@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from core_strategies import every_point, sets_on_spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,6 @@ from lcons_core import (
     RectifierNetwork,
     Rules,
     SparsePsi,
-    TooLarge,
     compare,
     explain,
     one_hot,
@@ -22,10 +22,8 @@ from lcons_core import (
     why,
 )
 from lcons_core._pointset import PointSet
-from lcons_core._theorem import cut_of, rows_of
 from lcons_core.reason._rules import Box
 from lcons_core.reason._search import scan
-from lcons_core.testing import conjunctions, networks, spaces
 
 PAIR = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
 NO_PLACE_KILLS = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
@@ -38,7 +36,7 @@ def box(space, point):
 
 def every_form(network, space) -> list[PointSet]:
     """The points of the space that a network accepts, in every form."""
-    points = np.concatenate(list(space.points()))
+    points = every_point(space)
     accepted = network.verdicts(space, points)
     rows = to_inequalities(network)
     return [
@@ -52,26 +50,11 @@ def every_form(network, space) -> list[PointSet]:
     ]
 
 
-@st.composite
-def sets_on_spaces(draw):
-    """(network, space): weights in sixteenths, often with a point exactly on the boundary."""
-    space = draw(spaces(max_blocks=2, max_values=3))
-    network = draw(st.one_of(networks(max_K=3, d=space.d), conjunctions(max_parts=2, max_K=2, d=space.d)))
-    if draw(st.booleans()):
-        points = np.concatenate(list(space.points()))
-        psi = space.vectors(points[draw(st.integers(0, len(points) - 1)) :][:1])[0]
-        part = network.parts[0]
-        b = part.b.copy()
-        b[0] += network.rational_margin(psi) if len(network.parts) == 1 else 0.0
-        network = RectifierNetwork(part.W, b)
-    return network, space
-
-
 @settings(max_examples=60)
-@given(sets_on_spaces(), st.integers(1, 7))
+@given(sets_on_spaces(("sixteenths", "boundary"), max_blocks=2, max_values=3), st.integers(1, 7))
 def test_every_form_gives_the_exact_verdict_of_every_point(case, chunk):
     network, space = case
-    points = np.concatenate(list(space.points()))
+    points = every_point(space)
     psi = space.vectors(points)
     expected = np.array([network.rational_margin(one) >= 0 for one in psi])
     answers = every_form(network, space)
@@ -91,29 +74,6 @@ def test_every_form_gives_the_exact_verdict_of_every_point(case, chunk):
             assert form.accepts(one) is bool(wanted)
             assert isinstance(form.margin(one), float)
             assert (form.margin(one) >= 0) == wanted
-
-
-@settings(max_examples=40)
-@given(sets_on_spaces())
-def test_the_other_forms_of_every_form_are_the_same_set(case):
-    network, space = case
-    points = np.concatenate(list(space.points()))
-    psi, expected = space.vectors(points), network.verdicts(space, points)
-    counts = any(block.whole for block in space.blocks)
-    for form in every_form(network, space):
-        if counts and isinstance(form, Rules):
-            continue  # a set of counts is not linear
-        rows = rows_of(form)
-        assert np.array_equal(rows.accepts(psi), expected)
-        if form.networks():
-            found = np.all([part.accepts(psi) for part in form.networks()], axis=0)
-            assert np.array_equal(found, expected)
-        if len(rows):
-            assert rows_of(form, len(rows)) is not None
-            with pytest.raises(TooLarge):
-                rows_of(form, 0)
-            cuts = [cut_of(form, one).holds(one) for one in psi[:6]]
-            assert cuts == expected[:6].tolist()
 
 
 @pytest.mark.parametrize("form", every_form(NO_PLACE_KILLS, PAIR), ids=lambda form: type(form).__name__)

@@ -19,11 +19,6 @@ def test_every_public_name_is_there(package):
     assert set(module.__all__) <= set(dir(module))
 
 
-def test_a_name_that_is_used_once_is_found_without_looking_again():
-    for name in set(lcons_core.__all__) - {"__version__"}:
-        assert getattr(lcons_core, name) is vars(lcons_core)[name]
-
-
 def test_an_unknown_name_is_an_attribute_error():
     assert not hasattr(lcons_core, "no_such_name")
 

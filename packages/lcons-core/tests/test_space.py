@@ -84,16 +84,6 @@ def test_columns_are_named_in_order_and_found_by_name(space):
     assert [space.column(*name) for name in space.columns] == list(range(space.d))
 
 
-@given(st.data())
-def test_axes_tables_add_up_to_the_product(data):
-    space = data.draw(spaces())
-    psi = data.draw(points(space))
-    W = np.arange(2 * space.d, dtype=float).reshape(2, space.d) / 4 - 1
-    [choice] = space.assignments([psi])
-    total = sum(axis.table(W)[v] for axis, v in zip(space.axes, choice, strict=True))
-    assert np.array_equal(total, W @ psi)
-
-
 @given(spaces())
 def test_a_space_comes_back_from_plain_data(space):
     assert FeatureSpace.from_dict(space.to_dict()) == space
@@ -121,51 +111,45 @@ def test_names_may_be_given_in_every_convenient_way():
 
 
 @pytest.mark.parametrize(
-    ("ask", "sentence"),
+    "ask",
     [
-        (lambda: SPACE.block("lable"), "unknown block 'lable'; the blocks are 'tag', 'label'"),
-        (lambda: SPACE.column("label", "X"), "unknown value 'X'.*'B', 'I', 'O'"),
-        (lambda: SPACE.column("label", ["B"]), "unknown value"),
-        (lambda: SPACE.vector(tag="DT"), "block 'label' has no value; name one of 'B', 'I', 'O'"),
-        (lambda: SPACE.vector(tag="XX", label="B"), "unknown value 'XX'.*'DT', 'NN'"),
-        (lambda: SPACE.vector(tag="DT", label="B", exists=["O"]), "unknown value 'O'"),
-        (lambda: SPACE.vector(tag="DT", label="B"), "not a vector of this space"),
-        (lambda: SPACE.vector(tag="DT", label="B", count={"B": 4}), "counts integers within"),
-        (lambda: SPACE.vector(tag="DT", label=OTHER), r"unknown value '\(other\)'"),
-        (lambda: SPACE.axis_index("exists"), "unknown axis 'exists'.*'exists B', 'exists I'"),
-        (lambda: SPACE.contains([[1.0]]), "psi must have 8 columns, found 1"),
-        (lambda: SPACE.describe(np.zeros(8)), "row 0 of psi is not a vector"),
+        lambda: SPACE.block("lable"),
+        lambda: SPACE.column("label", "X"),
+        lambda: SPACE.vector(tag="DT"),
+        lambda: SPACE.vector(tag="XX", label="B"),
+        lambda: SPACE.vector(tag="DT", label="B", count={"B": 4}),
+        lambda: SPACE.vector(tag="DT", label=OTHER),
+        lambda: SPACE.axis_index("exists"),
+        lambda: SPACE.contains([[1.0]]),
+        lambda: SPACE.describe(np.zeros(8)),
     ],
 )
-def test_errors_name_what_is_known(ask, sentence):
+def test_errors_name_what_is_known(ask):
     with pytest.raises(InvalidInput):
         ask()
 
 
 @pytest.mark.parametrize(
-    ("make", "sentence"),
+    "make",
     [
-        (lambda: FeatureSpace([]), "at least one block"),
-        (lambda: FeatureSpace([one_hot("a", "x"), binary("a", "x")]), "distinct block names"),
-        (lambda: FeatureSpace([one_hot("a b", "x"), binary("a", "b")]), "two axes"),
-        (lambda: FeatureSpace([binary("a", ["b c"]), binary("a b", ["c"])]), "two axes"),
-        (lambda: one_hot("a", []), "has no values"),
-        (lambda: one_hot("", ["x"]), "non-empty strings"),
-        (lambda: one_hot("a", ["x", 1]), "non-empty strings"),  # type: ignore[list-item]
-        (lambda: one_hot("a", ["x", "x"]), "must be distinct"),
-        (lambda: one_hot("a", ["x", OTHER], other=True), "and not"),
-        (lambda: Block("a", Kind.BINARY, ("x",), other=True), "only one-hot blocks can have OTHER"),
-        (lambda: Block("a", "many", ("x",)), "one of one-hot, binary, count, integer, real, found 'many'"),
-        (lambda: count("a", ["x"], high=0), "0 <= low < high"),
-        (lambda: count("a", ["x"], high=2, low=2), "0 <= low < high"),
-        (lambda: count("a", ["x"], high=2.5), "must be integers"),
-        (lambda: count("a", ["x"], high=True), "must be integers"),
-        (lambda: FeatureSpace(SPACE.blocks, [Requirement("x", "a", "tag", ("NN",))]), "one-hot block"),
-        (lambda: FeatureSpace(SPACE.blocks, [Requirement("tag", "a", "tag", ("NN",))]), "unknown value"),
-        (lambda: FeatureSpace(SPACE.blocks, [Requirement("tag", "NN", "exists", ())]), "one-hot block"),
+        lambda: FeatureSpace([]),
+        lambda: FeatureSpace([one_hot("a", "x"), binary("a", "x")]),
+        lambda: FeatureSpace([one_hot("a b", "x"), binary("a", "b")]),
+        lambda: one_hot("a", []),
+        lambda: one_hot("", ["x"]),
+        lambda: one_hot("a", ["x", 1]),  # type: ignore[list-item]
+        lambda: one_hot("a", ["x", "x"]),
+        lambda: one_hot("a", ["x", OTHER], other=True),
+        lambda: Block("a", Kind.BINARY, ("x",), other=True),
+        lambda: Block("a", "many", ("x",)),
+        lambda: count("a", ["x"], high=0),
+        lambda: count("a", ["x"], high=2, low=2),
+        lambda: count("a", ["x"], high=2.5),
+        lambda: FeatureSpace(SPACE.blocks, [Requirement("x", "a", "tag", ("NN",))]),
+        lambda: FeatureSpace(SPACE.blocks, [Requirement("tag", "a", "tag", ("NN",))]),
     ],
 )
-def test_spaces_that_do_not_make_sense_are_refused(make, sentence):
+def test_spaces_that_do_not_make_sense_are_refused(make):
     with pytest.raises(InvalidInput):
         make()
 

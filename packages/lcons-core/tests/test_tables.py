@@ -77,13 +77,6 @@ def test_names_with_line_breaks_and_of_formulas_stay_in_one_harmless_cell():
     assert len(text.splitlines()) == 3
 
 
-def test_rows_are_printed_up_to_ten_with_how_many_more():
-    rows = to_inequalities(RectifierNetwork(np.eye(4), np.zeros(4)))
-    lines = str(rows).splitlines()
-    assert len(lines) == 11
-    assert "5 more" in lines[-1]
-
-
 def test_what_is_too_large_is_refused_with_its_size():
     wide = LearnedConstraint(RectifierNetwork(np.ones((40, 10)), np.zeros(40)), SOURCE_RELATION)
     assert estimate_form(wide.network, "rows").rows == 2**40 - 1

@@ -29,8 +29,6 @@ from lcons_core.testing import (
     float_networks,
     float_weights,
     networks,
-    points,
-    spaces,
 )
 
 # Finding is enough here: no smallest example is wanted.
@@ -90,63 +88,26 @@ def test_boundary_cases_that_floats_decide_wrongly_are_drawn(case):
     find(boundary_cases(), case, settings=GENERATE)
 
 
+ROWS, LIFTED = to_inequalities(NETWORK), theorem1.lift(NETWORK)
+OFF = np.eye(3, 2, -1)
+
+
 @pytest.mark.parametrize(
-    "degenerate",
+    ("name", "wrong"),
     [
-        lambda network: not network.W.any(1).all(),
-        lambda network: (network.margin(_corners(network.d)) == 0).any(),
-        lambda network: (network.activations(_corners(network.d)) == 0).any() and network.W.all(),
-        lambda network: network.K > 1 and (network.W[0] == network.W[1]).all() and network.W.all(),
-        lambda network: not network.accepts(_corners(network.d)).any(),
+        (
+            "to_inequalities",
+            LinearInequalities(ROWS.coefficients + OFF, ROWS.bias, ROWS.subsets),
+        ),
+        ("to_inequalities", ROWS.take(np.array([0, 1]))),
+        ("lift", LiftedInequalities(LIFTED.A_psi, LIFTED.A_s, LIFTED.rhs + np.array([0.0, 0.0, -1.0]))),
+        ("most_violated", ROWS.take(np.array([1]))),
     ],
+    ids=["coefficient", "missing row", "lifted bias", "cut"],
 )
-def test_degenerate_networks_are_drawn(degenerate):
-    find(networks(), degenerate, settings=GENERATE)
-
-
-@given(st.data())
-def test_points_are_points_of_their_space(data):
-    space = data.draw(spaces())
-    psi = data.draw(points(space))
-    space.check(psi)
-    assert psi.shape == (space.d,)
-
-
-@pytest.mark.parametrize("kind", ["one-hot", "binary", "count"])
-def test_spaces_of_every_kind_are_drawn(kind):
-    find(spaces(), lambda space: any(block.kind == kind for block in space.blocks), settings=GENERATE)
-    find(
-        spaces(), lambda space: bool(space.requires) and any(b.other for b in space.blocks), settings=GENERATE
-    )
-
-
-def test_a_wrong_coefficient_is_found(monkeypatch):
-    rows = to_inequalities(NETWORK)
-    wrong = LinearInequalities(rows.coefficients + np.eye(3, 2, -1), rows.bias, rows.subsets.copy())
-    monkeypatch.setattr(theorem1, "to_inequalities", lambda _network: wrong)
-    with pytest.raises(AssertionError, match=r"the row of S = \[1\] is"):
-        check_theorem1(NETWORK)
-
-
-def test_a_missing_row_is_found(monkeypatch):
-    rows = to_inequalities(NETWORK).take(np.array([0, 1]))
-    monkeypatch.setattr(theorem1, "to_inequalities", lambda _network: rows)
-    with pytest.raises(AssertionError, match="2 of 3 subsets have a row"):
-        check_theorem1(NETWORK)
-
-
-def test_a_wrong_bias_in_the_lifted_form_is_found(monkeypatch):
-    right = theorem1.lift(NETWORK)
-    wrong = LiftedInequalities(right.A_psi, right.A_s, right.rhs + np.array([0.0, 0.0, -1.0]))
-    monkeypatch.setattr(theorem1, "lift", lambda _network: wrong)
-    with pytest.raises(AssertionError, match=r"lift\(network\) is True.*psi = \[1.0, 1.0\].*W ="):
-        check_theorem1(NETWORK)
-
-
-def test_a_cut_that_is_not_the_least_row_is_found(monkeypatch):
-    rows = to_inequalities(NETWORK)
-    monkeypatch.setattr(theorem1, "most_violated", lambda _network, _psi: rows.take(np.array([1])))
-    with pytest.raises(AssertionError, match=r"the cut is not the smallest row|most_violated"):
+def test_a_wrong_form_is_found(monkeypatch, name, wrong):
+    monkeypatch.setattr(theorem1, name, lambda *_: wrong)
+    with pytest.raises(AssertionError):
         check_theorem1(NETWORK)
 
 
@@ -182,7 +143,3 @@ def test_without_hypothesis_it_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra):
         importlib.import_module("lcons_core.testing")
-
-
-def _corners(d: int) -> np.ndarray:
-    return np.array(np.meshgrid(*[[0.0, 1.0]] * d)).reshape(d, -1).T

@@ -1,13 +1,13 @@
 """Theorem 1: the network is its 2^K - 1 rows. Weights are sixteenths, so nothing here has a tolerance."""
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
+from core_strategies import cube
 from hypothesis import given
 from hypothesis import strategies as st
-from paper_tables import PRINTED, SOURCE_RELATION, SPACES, designed, printed_network
+from paper_tables import PRINTED, SPACES, designed, printed_network
 
 from lcons_core import (
     LinearInequalities,
@@ -19,13 +19,8 @@ from lcons_core import (
 )
 from lcons_core._arithmetic import rational_dot
 from lcons_core._network import Conjunction
-from lcons_core._theorem import RowsEstimate, estimate_rows, row_of_subset
+from lcons_core._theorem import estimate_rows, row_of_subset
 from lcons_core.testing import conjunctions, networks
-
-
-def cube(d):
-    """All 0/1 vectors."""
-    return np.array(list(product([0.0, 1.0], repeat=d)))
 
 
 @st.composite
@@ -198,34 +193,19 @@ def test_rows_of_other_weights_are_correctly_rounded(network):
         assert rows.bias[m] == float(bias)
 
 
-def test_rows_with_biases_span_at_most_K_plus_1_dimensions():
-    rng = np.random.default_rng(0)
-    rows = to_inequalities(RectifierNetwork(rng.integers(-9, 9, (4, 30)), rng.integers(-9, 9, 4)))
-    matrix = np.column_stack([rows.coefficients, rows.bias])
-    assert len(rows) == 15
-    assert np.linalg.matrix_rank(matrix) == 5
-
-
 def test_rows_of_a_large_network_are_estimated_and_refused():
     network = RectifierNetwork(np.ones((40, 50)), np.zeros(40))
     size = estimate_rows(network)
     assert size.rows == 2**40 - 1
     assert size.bytes > 2**40
     assert size.bytes == size.rows * (8 * 51 + 40)
-    assert str(size) == "1,099,511,627,775 rows, 469,762,048.0 MiB"
     with pytest.raises(TooLarge):
         to_inequalities(network)
     small = RectifierNetwork(np.ones((3, 2)), np.zeros(3))
     with pytest.raises(TooLarge):
         to_inequalities(small, max_bytes=10)
-    assert str(estimate_rows(small)) == "7 rows, 0.0 MiB"
     assert estimate_rows(small).bytes == 7 * (8 * 3 + 3)
     assert len(to_inequalities(small, max_bytes=7 * 27)) == 7
-    astronomic = estimate_rows(RectifierNetwork(np.ones((100, 1)), np.zeros(100)))
-    assert str(astronomic) == "about 10^30 rows, about 10^26 MiB"
-    assert str(RowsEstimate(1, 10**15 - 1)) == "1 rows, 953,674,316.4 MiB"
-    assert str(RowsEstimate(1, 10**15)) == "1 rows, 953,674,316 MiB"
-    assert str(RowsEstimate(1, 2**20 * 3 // 2)) == "1 rows, 1.5 MiB"
     huge = Conjunction((network, RectifierNetwork(np.ones((3, 50)), np.zeros(3))))
     assert estimate_rows(huge).rows == 2**40 - 1 + 7
 
@@ -247,14 +227,6 @@ def test_printed_tables_are_the_designed_constraints(table):
         comparison = compare(learned, rules, space)
         assert comparison.equal is True
         assert comparison.points == {"relation-relation": 36}.get(table, 24)
-
-
-def test_location_kill_sums_to_minus_4_42():
-    printed = np.array(PRINTED["source-relation"])
-    rows = LinearInequalities(printed[:, :-1], printed[:, -1])
-    psi = SOURCE_RELATION.vector(source="Location", relation="Kill")
-    assert round(float(rows.values(psi)[0]), 2) == -4.42
-    assert not rows.holds(psi)
 
 
 def test_a_threshold_network_has_rows_whose_sums_exceed_the_largest_weight():

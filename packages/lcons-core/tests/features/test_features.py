@@ -1,7 +1,6 @@
 """psi of every feature kind: valid points, exact groundings, windows, padding, vocabularies, files."""
 
 import importlib.metadata
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from lcons_core import (
     Instance,
     InvalidInput,
-    LconsError,
     LearnedConstraint,
     RectifierNetwork,
     TooLarge,
@@ -20,9 +18,8 @@ from lcons_core import (
 )
 from lcons_core._blocks import OTHER
 from lcons_core._document import dumps, loads
-from lcons_core._files import digest
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Scope, Tuples
-from lcons_core.features._kinds import feature_from_dict, feature_kinds
+from lcons_core.features._kinds import feature_from_dict
 from lcons_core.features._ngrams import START, STOP
 from lcons_core.testing import features, label_sequences, structures
 
@@ -65,8 +62,6 @@ def test_existence_is_whether_the_ngram_occurs(n, y):
     grams = {" ".join(y[t : t + n]) for t in range(len(y) - n + 1)}
     [named] = [feature.space.describe(row)["exists"] for row in feature.psi(y).dense()]
     assert set(named) == grams
-    [row] = feature.ground(y)
-    assert np.array_equal(evaluate(row, y, feature.space.d), feature.psi(y).dense()[0])
 
 
 @given(label_sequences("ABC"))
@@ -190,26 +185,20 @@ def test_a_feature_comes_back_from_plain_data(feature):
     [
         lambda: NgramLabels((), 2),
         lambda: NgramLabels(("A", "A"), 2),
-        lambda: NgramLabels(("A", ""), 2),
         lambda: NgramLabels(("A", 1), 2),
         lambda: NgramLabels(("A",), 0),
         lambda: NgramLabels(("A",), True),
-        lambda: NgramLabels(("A",), 2.0),
         lambda: NgramLabels(("A",), 33),
         lambda: NgramLabels(("A",), 1, pad=True),
         lambda: NgramLabels(("A",), 2, pad=1),
         lambda: NgramLabels((START,), 2, pad=True),
-        lambda: NgramContext(("A",), ("x",), column=""),
         lambda: NgramContext(("A",), ("x",), word_class="vowels"),
         lambda: NgramContext(("A",), (OTHER,)).space,
         lambda: Existence(("A",), "2"),
         lambda: Existence(("A", "A A"), 2).space,
         lambda: Counts(("A",), high=0).space,
-        lambda: Counts(("A",), high=2.5).space,
         lambda: Counts(("A",), spans=None),
         lambda: Tuples((), ()),
-        lambda: Tuples(("a",), ()),
-        lambda: Tuples(("a",), ((),)),
         lambda: Tuples(("a", "a"), (("x",), ("x",))),
     ],
 )
@@ -257,42 +246,24 @@ class Entry:
         return self.kind
 
 
-def test_a_kind_of_another_package_is_found_by_its_registered_name(monkeypatch):
+def test_a_kind_of_another_package_is_found_by_its_registered_name_beside_a_broken_package(monkeypatch):
     asked = []
 
     def entry_points(group):
         asked.append(group)
-        return [Entry("unknown", Parity), Entry("ngram", Parity)]
+        return [Entry("broken", None), Entry("unknown", Parity), Entry("ngram", Parity)]
 
     with pytest.raises(InvalidInput):
         feature_from_dict({"kind": "unknown"})
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     assert feature_from_dict({"kind": "unknown"}) == Parity()
-    assert feature_kinds()["unknown"] is Parity
-    assert feature_kinds()["ngram"] is NgramLabels
-    assert set(asked) == {"lcons.features"}
-
-
-def test_a_broken_package_does_not_break_the_kinds_of_others(monkeypatch):
-    entries = [Entry("broken", None), Entry("parity", Parity)]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
-    assert feature_from_dict({"kind": "parity"}) == Parity()
     assert feature_from_dict(NgramLabels(("A",)).to_dict()) == NgramLabels(("A",))
+    assert set(asked) == {"lcons.features"}
 
 
 def test_a_file_holds_a_feature_whose_class_was_defined_here(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Entry("broken", None)])
     odd = LearnedConstraint(RectifierNetwork([[2.0, 0.0]], [0.0]), Parity().space, Parity())
-    text = dumps(odd)
-    again = loads(text)
+    again = loads(dumps(odd))
     assert again.satisfied(["A"])
     assert not again.satisfied(["A", "B"])
-    with pytest.raises(LconsError):
-        loads(_renamed(text))
-
-
-def _renamed(text):
-    document = json.loads(text)
-    del document["sha256"]
-    document["feature"]["kind"] = "broken"
-    return json.dumps({**document, "sha256": digest(document)})

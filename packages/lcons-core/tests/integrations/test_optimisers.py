@@ -166,10 +166,6 @@ def test_the_example_of_a_tool_finds_the_best_accepted_point(path):
     assert done.stdout.splitlines()[-1] == "[1. 0. 1.] True"
 
 
-def test_every_tool_has_an_example():
-    assert {path.stem.removeprefix("with_") for path in EXAMPLES} == {*MODELS}
-
-
 @pytest.mark.ortools
 @pytest.mark.parametrize("form", FORMS)
 def test_cp_sat_is_exact_to_the_last_bit_of_learned_weights(form):

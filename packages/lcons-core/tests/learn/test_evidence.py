@@ -68,15 +68,6 @@ def test_the_evidence_of_parts_is_its_definition(sentences):
     assert (classes >= 0).all()
 
 
-@given(st.lists(st.lists(st.sampled_from(LABELS), min_size=2, max_size=6), min_size=1, max_size=8))
-def test_a_seen_window_has_no_evidence_against_it(sentences):
-    feature = NgramLabels(LABELS, n=2, pad=True)
-    counts = counted(feature, sentences)
-    parts, classes = counts.evidence(counts.windows)
-    assert not parts.any()
-    assert not classes.any()
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(2, 30), st.sampled_from([0.5, 1.0, 3.0, 10.0]))
 def test_the_negatives_are_sorted_into_two_parts(seed, number, least):
     sentences = [*labellings(np.random.default_rng(seed), number), ["B-Z"]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lcons_core import SparsePsi
 from lcons_core.learn._examples import fold_labelled
 from lcons_core.learn._population import TAU, Batch, Member, Population, make_batches
-from lcons_core.learn._search import Search, choose, weigh
+from lcons_core.learn._search import Search, weigh
 
 EPOCHS, PATIENCE = 300, 10
 
@@ -80,28 +80,9 @@ def test_steps_are_those_of_torch_adam_with_the_decay_of_keras():
         torch.testing.assert_close(population.theta, twin.detach())
 
 
-def test_a_dead_unit_starts_again_where_invalid_examples_are_accepted():
-    population = Population([Member(2, 0.1, 0.0)] * 2, 12, 0.5, torch.Generator().manual_seed(0))
-    population.theta[:, 0] = -1.0
-    now = population.evaluate([one_batch(weighed())])
-    assert not now.active[0]
-    before = population.theta.clone()
-    population.revive(now, np.array([True, False]))
-    changed = (population.theta != before).any(0)
-    assert changed[0]
-    assert not changed[2:].any()
-
-
 def test_cross_validation_never_tests_on_a_vector_it_trained_on():
     # Every psi is its own column, so a held-out psi is seen through the bias alone: one label for all.
     psi = SparsePsi.from_columns(np.arange(20)[:, None], 20)
     examples = fold_labelled(psi, np.arange(20) % 2 == 0, np.ones(20))
     search = Search(examples, None, lambda K: 2, lambda K: 2, 5, EPOCHS, PATIENCE, 0)
     assert search.cross_validate([Member(2, 0.1, 0.0)]).mean() < 0.8
-
-
-def test_the_smallest_hidden_within_one_standard_error_is_chosen():
-    grid = [Member(K, 0.1, 0.0) for K in (1, 2, 4)]
-    scores = np.array([[0.5, 0.5], [0.9, 0.94], [0.91, 0.95]])
-    assert choose(grid, scores) == 2
-    assert choose(grid, scores, smallest=True) == 1

@@ -16,7 +16,6 @@ from lcons_core import (
     InvalidInput,
     LabelledExamples,
     LearnedConstraint,
-    Recipe,
     RectifierNetwork,
     SparsePsi,
     binary,
@@ -27,7 +26,7 @@ from lcons_core import (
 )
 from lcons_core._network import Conjunction
 from lcons_core._psi import PsiRows
-from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
+from lcons_core.features import Existence, NgramContext
 from lcons_core.reason._explain import explain_rejected
 from lcons_core.reason._rules import Box, forbid_boxes
 from lcons_core.testing import conjunctions, networks, spaces
@@ -157,16 +156,6 @@ def test_support_exceptions_expectation_and_coverage_are_counted_by_weight(data,
     assert (figures.found, figures.shown) == (bad.weight[covered].sum(), shown)
 
 
-def test_what_padding_rules_out_is_not_expected():
-    feature = NgramLabels(("A", "B", "C"), n=2, pad=True)
-    examples = Recipe(feature).examples([["A"], ["B", "A"], ["A", "C"]])
-    box = Box.of(feature.space, {"label 1": ["B", "C"], "label 2": "(stop)"})
-    (rule,) = explain(forbid_boxes(feature.space, [box]), examples, space=feature.space).rules
-    assert rule.words == "(stop) only after A"
-    # (start) (stop) would be expected most, 8 * 3/8 * 3/8. It cannot occur; B (stop) and C (stop) can.
-    assert rule.expected == pytest.approx(8 * 2 / 8 * 3 / 8)
-
-
 @given(constraints())
 def test_why_agrees_with_the_network_and_adds_up(constraint):
     points, accepted = accepted_by_hand(constraint)
@@ -183,31 +172,20 @@ def test_why_agrees_with_the_network_and_adds_up(constraint):
 # Sizes: what people will explain must take seconds and stay readable.
 
 
-def trained_like(space, K, seed):
-    """Sparse dyadic weights: each unit forbids a few label pairs, with some weight on other columns."""
-    rng = np.random.default_rng(seed)
-    W = np.round(rng.normal(0, 0.1, (K, space.d)) * (rng.random((K, space.d)) < 0.3) * 64) / 64
-    labels = [block.name for block in space.blocks if block.name.startswith("label")]
-    for k in range(K):
-        for name in rng.choice(labels, 2, replace=False):
-            for value in rng.choice(space.block(name).values, 3, replace=False):
-                W[k, space.column(name, value)] += 3.0
-    return RectifierNetwork(W, np.full(K, -3.0))
-
-
-def drawn_examples(network, space, number):
-    rng = np.random.default_rng(0)
-    points = np.stack([rng.integers(0, len(axis), number) for axis in space.axes], axis=1)
+def test_pos_four_grams_are_explained_in_seconds_and_a_page():
+    feature = NgramContext(tuple(f"L{i}" for i in range(22)), tuple(f"T{i}" for i in range(45)), n=4)
+    space, rng = feature.space, np.random.default_rng(0)
+    # Sparse dyadic weights: each unit forbids a few label pairs, with some weight on other columns.
+    W = np.round(rng.normal(0, 0.1, (10, space.d)) * (rng.random((10, space.d)) < 0.3) * 64) / 64
+    for unit in W:
+        for name in rng.choice([f"label {i}" for i in range(1, 5)], 2, replace=False):
+            for value in rng.choice(feature.labels, 3, replace=False):
+                unit[space.column(name, value)] += 3.0
+    network, rng = RectifierNetwork(W, np.full(10, -3.0)), np.random.default_rng(0)
+    points = np.stack([rng.integers(0, len(axis), 100_000) for axis in space.axes], axis=1)
     accepted = network.verdicts(space, points)
     good, bad = (PsiRows.of(psi_of(space, points[accepted == side])) for side in (True, False))
-    return SimpleNamespace(positives=good, negatives=bad)
-
-
-def test_pos_four_grams_are_explained_in_seconds_and_a_page():
-    tags = tuple(f"T{i}" for i in range(45))
-    feature = NgramContext(tuple(f"L{i}" for i in range(22)), tags, n=4)
-    network = trained_like(feature.space, 10, 0)
-    examples = drawn_examples(network, feature.space, 100_000)
+    examples = SimpleNamespace(positives=good, negatives=bad)
     start = time.process_time()
     explanation = explain(LearnedConstraint(network, feature.space, feature), examples, limit=20)
     assert time.process_time() - start < 5.0
@@ -227,13 +205,6 @@ def test_ten_thousand_binary_columns_are_explained():
         "L0 L0 L7 always exists",
         "where L0 L0 L5 exists, L0 L0 L9 must be missing",
     }
-
-
-def test_large_counts_become_ranges():
-    space = Counts(("author", "title", "date", "pages"), high=200).space
-    network = RectifierNetwork([[1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0]], [-30.0, 2.0])
-    words = {rule.words for rule in explain(network, space=space).rules}
-    assert words >= {"count author is always <= 31", "count title is always >= 1"}
 
 
 def test_a_rare_combination_of_a_large_domain_is_found():

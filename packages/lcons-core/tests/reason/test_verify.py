@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paper_tables import SOURCE_RELATION, designed, printed_network
 
 from lcons_core import (
     FeatureSpace,
@@ -160,10 +159,3 @@ def test_what_has_no_network_or_too_many_units_is_refused():
         verify(LinearInequalities(np.ones((1, 2)), [0.0]))
     with pytest.raises(TooLarge):
         verify(RectifierNetwork(np.ones((1000, COUNTS.d)), np.zeros(1000)), COUNTS)
-
-
-def test_printed_table_verifies_on_its_pairs():
-    found = verify(printed_network("source-relation"), SOURCE_RELATION)
-    psi = SOURCE_RELATION.vectors(np.concatenate(list(SOURCE_RELATION.points())))
-    assert (found.ok, found.points) == (True, 24)
-    assert found.accepted == sum(designed("source-relation").accepts(psi))

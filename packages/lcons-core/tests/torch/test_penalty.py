@@ -123,34 +123,6 @@ def test_gradients_are_those_of_finite_differences(case, linked):
     assert float(ahead - behind) / 2e-6 == pytest.approx(slope / 1e-6, rel=1e-4, abs=1e-5)
 
 
-def test_descent_on_the_penalty_alone_makes_labellings_valid():
-    labels = ["B-NP", "I-NP", "O"]
-    scores = [torch.zeros(6, 3), torch.zeros(3, 3)]
-    scores[0][:, 1] = 1.0  # most likely I-NP throughout, which may not begin a sentence
-    for tensor in scores:
-        tensor.requires_grad_()
-    adam = torch.optim.Adam(scores, lr=0.3)
-    for _ in range(50):
-        loss = expected_penalty(iob2(labels), LabelChain.of_scores(*scores), labels)
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-    assert loss < 0.02
-    best = LabelChain.of_scores(*scores).unary[0].argmax(-1)
-    assert iob2(labels).satisfied([labels[i] for i in best])
-
-
-def test_the_padding_of_a_batch_changes_nothing():
-    labels, generator = ["B-NP", "I-NP", "O"], torch.Generator().manual_seed(1)
-    emission, transition = (torch.randn(shape, generator=generator) for shape in ((2, 5, 3), (3, 3)))
-    both = expected_penalty(iob2(labels), LabelChain.of_scores(emission, transition, lengths=[5, 2]), labels)
-    alone = [
-        expected_penalty(iob2(labels), LabelChain.of_scores(emission[i, :length], transition), labels)
-        for i, length in ((0, 5), (1, 2))
-    ]
-    torch.testing.assert_close(both, torch.stack(alone))
-
-
 def test_float32_models_keep_their_type_and_exact_zeros():
     feature = NgramLabels(("A", "B"), 1)
     network = RectifierNetwork([[0.1, 0.3]], [0.7])  # 0.3 + 0.7 is 1, on the boundary
@@ -192,24 +164,3 @@ def test_too_many_windows_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr(module, "MAX_CELLS", 20)
     with pytest.raises(TooLarge):
         expected_penalty(iob2(["B-NP", "I-NP", "O"]), torch.full((9, 3), 1 / 3), ["B-NP", "I-NP", "O"])
-
-
-@settings(max_examples=60)
-@given(drawn(), st.sampled_from(sorted(PENALTIES)))
-def test_products_of_matrices_have_the_values_and_gradients_of_tables_per_window(case, penalty):
-    found = []
-    for tables in (False, True):
-        emission = case.emission.clone().requires_grad_()
-        chain = LabelChain.independent(emission.softmax(-1), case.lengths)
-        if tables and emission.shape[1]:
-            # The same distribution, written as a chain: p(y_{t+1} | y_t) does not depend on y_t.
-            steps = chain.unary[:, 1:, None, :].expand(-1, -1, chain.L, -1)
-            chain = LabelChain(chain.unary, steps, chain.lengths)
-        values = expected_penalty(case.constraint, chain, case.labels, case.x, penalty=penalty)
-        gradient = torch.zeros_like(emission)
-        if values.requires_grad:
-            (gradient,) = torch.autograd.grad(values.sum(), emission)
-        found.append((values.detach(), gradient))
-    for products, windows in zip(*found, strict=True):
-        assert products.dtype == torch.float64
-        torch.testing.assert_close(products, windows, rtol=1e-12, atol=1e-12)
