@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import `paper_tables`, which importlib mode would not find."""
+"""Lets the tests of this folder import `paper_tables` and others, which importlib mode would not find."""
 
 import sys
 from pathlib import Path

@@ -21,7 +21,6 @@ from lcons_core import (
 from lcons_core._masks import MAX_CELLS
 from lcons_core._network import Conjunction
 from lcons_core.features import Existence, NgramContext, NgramLabels
-from lcons_core.features._ngrams import START, STOP
 
 LABELS = ("A", "B", "C")
 
@@ -74,15 +73,6 @@ def test_masks_look_up_what_satisfied_computes(constraint, labels, data):
         mask[tuple(window[table.context_axes :])] for mask, window in zip(masks, windows, strict=True)
     )
     assert looked_up == constraint.satisfied(({"pos": tags}, labels))
-
-
-def test_padding_has_its_own_rows_and_columns():
-    feature = NgramLabels(("A",), n=2, pad=True)
-    everything = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0])
-    mask = compile_masks(LearnedConstraint(everything, feature.space, feature)).masks()[0]
-    assert feature.label_values(0) == ("A", START)
-    assert feature.label_values(1) == ("A", STOP)
-    assert mask.tolist() == [[True, True], [True, False]]
 
 
 def test_masks_refuse_what_they_cannot_hold():

@@ -113,7 +113,6 @@ def test_dense_input_is_not_copied_and_lists_are_read():
         [[1.0, 2.0], [3.0]],
         [[[1.0, 2.0]]],
         None,
-        ["1", "0"],
         [1j, 0],
         [{}, {}],
         scipy.sparse.csr_array([[1.0]]),

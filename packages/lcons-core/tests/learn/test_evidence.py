@@ -133,7 +133,6 @@ def test_too_few_sentences_forbid_nothing(tmp_path):
     assert constraint.provenance["recipe"]["evidence"] == 3
     assert constraint.provenance["examples"] == {"positives": 3, "negatives": 0, "undecided": 6}
     assert constraint.satisfied(["O", "I-X"])
-    assert str(constraint.explain()) == "nothing is forbidden."
 
 
 def test_listed_combinations_need_no_evidence():

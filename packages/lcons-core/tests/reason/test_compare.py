@@ -98,7 +98,6 @@ def test_a_witness_is_found_near_the_boundary_of_a_large_domain():
     assert comparison.outcome is Outcome.DIFFERENT
     witness = LARGE.vector((comparison.witnesses_a + comparison.witnesses_b)[0])
     assert a.accepts(witness) != b.accepts(witness)
-    assert "looked at" in str(comparison)
 
 
 def test_the_same_units_in_another_order_are_equal_on_any_domain():
@@ -110,7 +109,6 @@ def test_the_same_units_in_another_order_are_equal_on_any_domain():
     comparison = compare(a, moved, LARGE)
     assert comparison.equal is True
     assert not comparison.complete
-    assert "same units" in str(comparison)
 
 
 def test_rules_and_their_rows_are_proved_equal_by_a_search_that_ends():

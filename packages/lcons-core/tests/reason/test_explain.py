@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from core_strategies import every_point, sets_on_spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,20 +30,16 @@ from lcons_core._psi import PsiRows
 from lcons_core.features import Existence, NgramContext
 from lcons_core.reason._explain import explain_rejected
 from lcons_core.reason._rules import Box, forbid_boxes
-from lcons_core.testing import conjunctions, networks, spaces
 
-
-@st.composite
-def constraints(draw):
-    space = draw(spaces(max_blocks=4))
-    network = draw(st.one_of(networks(d=space.d), conjunctions(max_K=3, d=space.d)))
-    return LearnedConstraint(network, space)
+CONSTRAINTS = sets_on_spaces(("sixteenths", "boundary"), max_blocks=4).map(
+    lambda case: LearnedConstraint(*case)
+)
 
 
 @st.composite
 def labelled(draw, space):
     """Positives and negatives of any verdict, so that there are exceptions."""
-    points = np.concatenate(list(space.points()))
+    points = every_point(space)
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     rows = [points[rng.integers(0, len(points), draw(st.integers(0, 30)))] for _ in range(2)]
     sides = [PsiRows.of(psi_of(space, some), weight=rng.integers(1, 5, len(some))) for some in rows]
@@ -54,7 +51,7 @@ def psi_of(space, points):
 
 
 def accepted_by_hand(constraint):
-    points = np.concatenate(list(constraint.space.points()))
+    points = every_point(constraint.space)
     return points, constraint.network.verdicts(constraint.space, points)
 
 
@@ -92,7 +89,7 @@ def expected_by_hand(space, box, rows):
     return float(weights.sum() * total)
 
 
-@given(constraints(), st.sampled_from([1.0, 0.1]))
+@given(CONSTRAINTS, st.sampled_from([1.0, 0.1]))
 def test_the_rules_of_a_small_domain_are_minimal_and_exactly_the_rejected_set(constraint, scale):
     parts = [RectifierNetwork(p.W * scale, p.b * scale + 1 - scale) for p in constraint.network.parts]
     constraint = LearnedConstraint(Conjunction(tuple(parts)), constraint.space)
@@ -112,7 +109,7 @@ def test_the_rules_of_a_small_domain_are_minimal_and_exactly_the_rejected_set(co
 
 
 @settings(max_examples=60)
-@given(constraints(), st.sampled_from([1.0, 0.1]))
+@given(CONSTRAINTS, st.sampled_from([1.0, 0.1]))
 def test_a_rule_of_a_large_domain_is_proved_by_the_row_that_it_names(constraint, scale):
     parts = [RectifierNetwork(p.W * scale, p.b * scale + 1 - scale) for p in constraint.network.parts]
     constraint = LearnedConstraint(Conjunction(tuple(parts)), constraint.space)
@@ -133,7 +130,7 @@ def test_a_rule_of_a_large_domain_is_proved_by_the_row_that_it_names(constraint,
 
 
 @settings(max_examples=60)
-@given(st.data(), constraints(), st.sampled_from([0, 10**7]))
+@given(st.data(), CONSTRAINTS, st.sampled_from([0, 10**7]))
 def test_support_exceptions_expectation_and_coverage_are_counted_by_weight(data, constraint, enumeration):
     space = constraint.space
     examples = data.draw(labelled(space))
@@ -156,7 +153,7 @@ def test_support_exceptions_expectation_and_coverage_are_counted_by_weight(data,
     assert (figures.found, figures.shown) == (bad.weight[covered].sum(), shown)
 
 
-@given(constraints())
+@given(CONSTRAINTS)
 def test_why_agrees_with_the_network_and_adds_up(constraint):
     points, accepted = accepted_by_hand(constraint)
     for point, verdict in list(zip(points, accepted, strict=True))[::7]:

@@ -41,7 +41,6 @@ def test_words_name_an_assignment(space, words, wanted):
     ("space", "words"),
     [
         (SOURCE_RELATION, ["source=Kill"]),
-        (SOURCE_RELATION, ["Kill", "LiveIn"]),
         (SOURCE_RELATION, ["source=Person", "source=Location"]),
         (SOURCE_RELATION, []),
         (TRIGRAMS, ["B", "I"]),

@@ -102,13 +102,3 @@ def test_counts_are_ranges():
     words = [rule.words for rule in explain(RectifierNetwork([[1.0, 1.0]], [-3.0]), space=space).rules]
     assert "where count author >= 2, count title must be <= 2" in words
     assert {"count author is always <= 4", "count title is always <= 4"} <= set(words)
-
-
-def test_an_axis_of_one_value_is_not_named():
-    space = FeatureSpace([count("count", ["a", "b"], high=2), one_hot("tag", ["only"])])
-    reason = why(
-        RectifierNetwork([[0.4, 1.1, -0.6]], [-1.0]), {"count": {"a": 2, "b": 2}, "tag": "only"}, space=space
-    )
-    assert reason.forbidden
-    assert reason.rule
-    assert "tag" not in reason.rule

@@ -33,7 +33,6 @@ def test_what_rejects_gold_is_said_for_single_types():
 
 def test_one_type_needs_no_rule_over_types():
     assert explain(iob2(["B-X", "I-X", "O"])).types == ()
-    assert "types" not in explain(iob2(["B-X", "I-X", "O"])).to_dict()
 
 
 @given(st.lists(st.booleans(), min_size=49, max_size=49))

@@ -1,5 +1,6 @@
 """Arrays of npz files: what is there is read; what a file only claims is refused, before it is allocated."""
 
+import contextlib
 import io
 import os
 import struct
@@ -80,9 +81,8 @@ HUGE = {
 
 @pytest.mark.parametrize("claim", HUGE.values(), ids=HUGE)
 def test_false_claims_are_refused(claim):
-    with pytest.raises(DamagedFile) as raised:
+    with pytest.raises(DamagedFile):
         read(packed(a=npy(claim, bytes(8))))
-    assert "\n" not in str(raised.value)
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch):
@@ -148,12 +148,8 @@ def test_changed_bytes_are_damaged_or_an_array_of_the_file_s_size(changes):
     content = bytearray(packed(a=np.arange(6.0)).getvalue())
     for place, value in changes:
         content[place % len(content)] = value
-    try:
-        found = read(io.BytesIO(bytes(content)))
-    except DamagedFile as error:
-        assert "\n" not in str(error)  # noqa: PT017
-    else:
-        assert found.nbytes <= len(content)
+    with contextlib.suppress(DamagedFile):
+        assert read(io.BytesIO(bytes(content))).nbytes <= len(content)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX's")

@@ -210,12 +210,7 @@ def test_damaged_bytes_are_one_sentence_that_names_the_file(tmp_path):
 
 
 def test_a_path_without_a_file_is_one_sentence(tmp_path):
-    for path in [
-        tmp_path / "missing.json",
-        tmp_path,
-        "a\0b",
-        None,
-    ]:
+    for path in (tmp_path / "missing.json", tmp_path, "a\0b", None):
         with pytest.raises(DamagedFile):
             load(path)
 

@@ -97,7 +97,6 @@ def test_damaged_content_is_refused_or_whole(kind, data):
         constraint = loads(data.draw(damaged_files(written(kind))), "f.json")
     except DamagedFile as error:
         assert "f.json" in str(error)  # noqa: PT017
-        assert len(str(error)) < 600  # noqa: PT017
     else:
         assert loads(dumps(constraint)) == constraint
 

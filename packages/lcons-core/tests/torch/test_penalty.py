@@ -143,7 +143,6 @@ def test_other_features_are_refused():
     "change",
     [
         {"labels": ["B-NP", "O"]},
-        {"labels": ["B-NP", "I-NP", "X"]},
         {"labels": ["B-NP", "I-NP", "I-NP"]},
         {"marginals": torch.tensor([[3.0, -1.0, 0.0]])},
         {"marginals": torch.zeros(1, 1, 1, 3)},
