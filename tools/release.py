@@ -43,7 +43,7 @@ def test(clone: Path, python: Path) -> None:
     pinned = python.parent / "requirements.txt"
     pinned.write_text("\n".join(requirements(lock, ["main", "base", "dev"])))
     install: list[str | Path] = [python, "-m", "pip", "install", "-qq", "--no-deps"]
-    run(*install, f"--extra-index-url={TORCH_INDEX}", TORCH)
+    run(*install, "--retries=0", f"--extra-index-url={TORCH_INDEX}", TORCH)
     run(*install, "--require-hashes", f"--requirement={pinned}")
     run(*install, *sorted(OUT.glob("*.whl")))
     run(python, "-m", "pip", "check")

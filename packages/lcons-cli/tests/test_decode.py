@@ -120,24 +120,15 @@ def test_what_to_do_with_constraints_is_chosen_on_gold_labels(run):
     options = ("-c", "nothing.json", "-c", "iob2.json", "--choose")
     result = run(*options, given=gold_lines(5))
     assert result.exit_code == 0
-    chosen, *others = result.stderr.splitlines()
-    assert chosen == (
-        "lcons: chosen by 5 folds of 15 sequences: iob2: soft, weight 1, cost hinge; expected gain in span"
-        " F1: +25.00 [+8.33, +50.00] points"
-    )
-    assert others[0].startswith("lcons: sequences: 15 (30 tokens), changed by the constraints: 10")
-    assert others[-1] == "lcons: Next: lcons decode test.npz -c iob2.json:1"
-    by_hand = run("-c", "iob2.json:2", given=gold_lines(5))
-    assert result.stdout == by_hand.stdout
+    assert result.stderr.splitlines()[-1] == "lcons: Next: lcons decode test.npz -c iob2.json:1"
     choice = choose(
         [Scored(ChainScores(one, labels=LABELS)) for one in EMISSIONS * 5],
         [Hard(load("nothing.json"), "nothing"), Hard(load("iob2.json"), "iob2")],
         GOLD * 5,
     )
-    assert chosen == f"lcons: {choice}"
-    first, *rest = map(json.loads, run(*options, "--json", given=gold_lines(5)).stdout.splitlines())
-    assert first["choice"] == choice.to_dict()
-    assert not any("choice" in one for one in rest)
+    assert choice.uses[0].weight == 1
+    assert result.stdout == f"{choice}\n"
+    assert json.loads(run(*options, "--json", given=gold_lines(5)).stdout) == choice.to_dict()
 
 
 def test_hard_and_soft_constraints_and_columns_that_they_read_go_together(run):
@@ -164,9 +155,9 @@ def test_the_examples_of_the_help_run(folder):
     (folder / "dev.jsonl").write_text(gold_lines(5))
     script = f'lcons() {{ {shlex.join(LCONS)} "$@"; }}\nset -e\n{example}\n'
     done = subprocess.run(["sh", "-c", script], cwd=folder, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "New B-NP\nYork I-NP\n\n"), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("New B-NP\nYork I-NP\n\nchosen by 5 folds")
     assert len((folder / "labels.jsonl").read_text().splitlines()) == 3
-    assert len((folder / "chosen.conll").read_text().split("\n\n")) == 16
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from lcons_tasks.stats import LabelTally
 
 GOLD = "gold"
-# The member of the first JSON object that describes what was chosen.
-CHOICE = "choice"
 # What `--json` adds to the columns of a sequence.
 ANSWER = ("labels", "without", "score", "status", "changed", "violations")
 FOLDS = 5
@@ -57,8 +55,8 @@ COSTS = ("sigmoid", "hinge", "standard")
     is_flag=True,
     help="Choose by cross-validation on the sequences with gold labels (column `gold`) which constraints to"
     " use, and hard or with which weight; nothing is a possible choice. Neither the model nor the constraints"
-    " should have learned from these sequences. The choice and its expected gain are printed (in JSON:"
-    " `choice` of the first sequence), and all sequences are decoded with it.",
+    " should have learned from these sequences. The choice and its expected gain are printed instead of"
+    " labels.",
 )
 @click.option(
     "--labels",
@@ -109,8 +107,8 @@ def decode(
     columns of strings such as `words` and `pos`.
 
     If there is a column `gold`, the summary shows span F1 (for IOB, BIOES and BILOU labels) and token
-    accuracy without and with the constraints, and the gain with its 95% interval; with --choose, constraints
-    and weights are chosen by it.
+    accuracy without and with the constraints, and the gain with its 95% interval. With --choose, constraints
+    and weights are chosen by it, and the choice is printed instead of labels.
 
     If the hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
     the sequence is counted as relaxed. If all labels of a token have the score -Infinity, no labels can be
@@ -126,7 +124,7 @@ def decode(
       {"emission": [[0, 0, 1], [0, 3, 1]], "words": ["New", "York"]}
       END
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
-      lcons decode dev.jsonl -c pos.json -c iob2.json --choose > chosen.conll
+      lcons decode dev.jsonl -c pos.json -c iob2.json --choose
     """
     from lcons_decode import load_constraints
     from lcons_decode.files._scores import read_labels, read_scored
@@ -150,20 +148,19 @@ def decode(
     with opened_bytes(file) as (source, waits):
         scored: Iterable[Scored] = read_scored(source, "standard input" if file == STDIN else file, labels)
         options = {"beam": beam, "budget": budget}
-        choice = None
         if choose:
-            scored = list(scored)
-            choice = _chosen(scored, hard, {"cost": cost_of_all, **options})
-            uses = list(choice.uses)
-        summary = _Summary(uses, choice)
+            choice = _chosen(list(scored), hard, {"cost": cost_of_all, **options})
+            click.echo(json_line(choice.to_dict()) if as_json else f"{choice}\n", nl=False)
+            if choice.uses:
+                by_name = {use.name: file for use, file in zip(hard, files, strict=True)}
+                say(f"Next: {_command(by_name, choice.uses, cost)}")
+            return
+        summary = _Summary(uses)
         with progress("decoding") as report:
             answers = _answers(scored, uses, {**options, "waits": waits}, report)
             write_all(escaped(_texts(answers, as_json, summary)), waits)
     for line in summary.lines():
         say(line)
-    if choice is not None and uses:
-        by_name = {use.name: file for use, file in zip(hard, files, strict=True)}
-        say(f"Next: {_command(by_name, uses, cost)}")
 
 
 def _choosable(uses: Sequence[Hard | Soft]) -> list[Hard]:
@@ -233,8 +230,7 @@ def _texts(
             replaced = [name for name in scored.x if name in ANSWER]
             if replaced:
                 raise InvalidInput(f"{scored.where}: the answer would replace the column {replaced[0]!r}.")
-            choice = {} if summary.tally or not summary.choice else {CHOICE: summary.choice.to_dict()}
-            text = json_line(described(scored, answer) | choice)
+            text = json_line(described(scored, answer))
         elif sorted(columns) != sorted(scored.x):
             raise InvalidInput(
                 f"{scored.where}: expected the columns of the first sequence:"
@@ -253,7 +249,6 @@ class _Summary:
     """Counts of decoded sequences and tokens, and how good they are if there are gold labels."""
 
     uses: Sequence[Hard | Soft]
-    choice: Choice | None = None
     tally: Tally = field(default_factory=Tally)
     gold: LabelTally | None = None
 
@@ -268,8 +263,6 @@ class _Summary:
 
     def lines(self) -> Iterator[str]:
         """The lines of the summary."""
-        if self.choice is not None:
-            yield str(self.choice)
         yield self.tally.summary("sequences", "tokens", bool(self.uses))
         for gain in self.gold.gains() if self.gold else ():
             points = "" if gain.interval is None else f": {gain.interval} points"

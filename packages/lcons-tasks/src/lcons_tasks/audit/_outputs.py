@@ -71,7 +71,7 @@ def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
         )
     weights = tuple((name, f"{weight:.2f}") for name, weight in audit.weights.items())
     shown: Text | Sentences = (
-        Sentences("labels that the rest of the data contradicts", tuple(changes))
+        Sentences("labels that the rest of the data contradicts", tuple(changes), sides=("given", "proposed"))
         if changes
         else Text("No label is contradicted by the rest of the data.")
     )

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from lcons_core import MissingExtra
+from lcons_core._errors import INSTALL_TORCH
 from lcons_decode import ChainBatch
 from lcons_tasks.models._model_file import Arrays, damaged, read_model
 
@@ -66,9 +67,10 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
     try:
         return from_contents(header, arrays)
     except ImportError as error:
+        command = f"pip install {error.name}" if error.name not in (None, "torch") else INSTALL_TORCH
         raise MissingExtra(
             f"the model {os.fspath(path)!r} needs {error.name or 'torch'}, which is not installed; run"
-            f" `pip install {error.name or 'torch'}`."
+            f" `{command}`."
         ) from error
     except Exception as error:  # a header may hold anything, so any line above may fail
         raise damaged(path, f"{type(error).__name__} {error}") from None

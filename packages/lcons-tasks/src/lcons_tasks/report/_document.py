@@ -196,12 +196,13 @@ class Change:
 @dataclass(frozen=True)
 class Sentences:
     """Sentences that changed: `changes` are some of them, with the rule behind the change; `file` contains
-    all predictions."""
+    all predictions. `sides` are the names of the labels before and after."""
 
     kind: Literal["Sentences"] = field(default="Sentences", kw_only=True)
     name: str
     changes: tuple[Change, ...] = ()
     file: str | None = None
+    sides: tuple[str, str] = ("without", "with")
 
     def __post_init__(self) -> None:
         check_inside(self.file)

@@ -34,10 +34,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class SentenceItem:
-    """A sentence of the file with this number, and the rule behind its change."""
+    """A sentence of the file with this number, the names of its labels before and after, and the rule behind
+    its change."""
 
     answer: Answered
     file: int
+    sides: tuple[str, str]
     rule: str = ""
     why: str = ""
 
@@ -92,15 +94,15 @@ def _explained(run: Run, block: Sentences, shown: Sequence[Answered], file: int)
         before, after = (one.instances.get(side) for side in ("before", "after"))
         if not because and left and before and after and is_changed(change):
             because, left = reason(before, after, constraints), left - 1
-        yield SentenceItem(one, file, *because)
+        yield SentenceItem(one, file, block.sides, *because)
 
 
-def compared_sides(change: Change) -> Iterator[tuple[str, Side, Side]]:
+def compared_sides(change: Change, sides: tuple[str, str]) -> Iterator[tuple[str, Side, Side]]:
     """(name, side, the side it is compared with): gold or, without gold, the other answer."""
     against = change.gold is not None
     if is_changed(change):
-        yield "without", "before", "gold" if against else "after"
-        yield "with", "after", "gold" if against else "before"
+        yield sides[0], "before", "gold" if against else "after"
+        yield sides[1], "after", "gold" if against else "before"
     else:
         yield "both", "after", "gold" if against else "after"
     if against:
