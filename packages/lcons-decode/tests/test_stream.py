@@ -330,6 +330,9 @@ def test_global_constraints_are_decoded_best_first():
     assert answer.score == decode_global(scores, constraints).score
     ((_, short),) = decode_scored([Scored(scores)], constraints, budget=1)
     assert str(short.status) == "out of budget"
+    for options in ({"budget": 0}, {"beam": 0}):
+        with pytest.raises(InvalidInput):
+            list(decode_scored([Scored(scores)], constraints, **options))
 
 
 def test_under_global_constraints_each_answer_is_given_before_the_next_sequence_is_read():

@@ -33,6 +33,7 @@ from lcons_decode import (
 )
 from lcons_decode._stream import DECODERS
 from lcons_decode.chains._beam import beam_search_batch
+from lcons_decode.chains._row_store import MOST_CODES
 from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_decode.ilp import decode_ilp
 from lcons_decode.kernels import share_rows
@@ -110,14 +111,18 @@ def test_a_stream_is_a_loop_whatever_the_decoder_and_the_chunk(corpus, decoder, 
     assert list(decode_batch([], decoder=decoder)) == []
 
 
+@pytest.mark.parametrize("most_codes", [MOST_CODES, 0])
 @quick
 @given(corpora())
-def test_cached_is_uncached(corpus):
+def test_cached_is_uncached(most_codes, corpus):
+    """With the rows of windows in a table, and sorted as they are for many labels."""
     sequences, uses, xs = corpus
     cached = ChainConstraints.of(uses, sequences[0].labels)
     for scores, x in zip(sequences, xs, strict=True):
-        assert constrained_viterbi(scores, cached, x) == constrained_viterbi(scores, uses, x)
-        assert beam_search(scores, cached, x) == beam_search(scores, uses, x)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("lcons_decode.chains._row_store.MOST_CODES", most_codes)
+            answers = constrained_viterbi(scores, cached, x), beam_search(scores, cached, x)
+        assert answers == (constrained_viterbi(scores, uses, x), beam_search(scores, uses, x))
 
 
 @quick
@@ -293,6 +298,8 @@ def test_sequences_of_different_models_and_labels_may_follow_each_other():
 def test_unknown_decoders_and_missing_columns_are_refused():
     with pytest.raises(InvalidInput):
         decode_batch([], decoder="best")
+    with pytest.raises(InvalidInput):
+        decode_batch([], chunk=0)
     scores = ChainScores([[0.0]])
     with pytest.raises(InvalidInput):
         list(decode_batch([scores, scores], (), [{}]))

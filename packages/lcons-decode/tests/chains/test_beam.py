@@ -68,9 +68,10 @@ def test_a_beam_is_the_beam_of_the_paper(problem, width, rerank):
 
 
 @quick
-@given(problems())
-def test_a_full_width_beam_is_exact_where_some_labelling_satisfies(problem):
+@given(problems(max_T=4, max_L=3), st.data())
+def test_a_full_width_beam_is_exact_where_some_labelling_satisfies(problem, data):
     scores, uses, x = problem
+    uses += data.draw(st.lists(global_uses(scores.labels), max_size=1))
     found = enumerated(scores, uses, x)
     satisfying = [each for each in found if not each.violations]
     assume(satisfying)

@@ -5,10 +5,11 @@ from math import exp, fsum, log
 
 import numpy as np
 import pytest
-from chain_strategies import enumerated, problems
-from hypothesis import assume, given, settings
+from chain_strategies import enumerated, global_uses, problems
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import InvalidInput
 from lcons_decode import ChainBatch, ChainScores, marginals
 from lcons_decode.chains._marginals import marginals_batch, window_probabilities
 
@@ -52,7 +53,6 @@ def test_marginals_are_those_of_the_enumeration(problem):
 def test_probabilities_of_windows_are_those_of_the_enumeration(problem):
     scores, uses, x = problem
     weights = weighed(scores, uses, x)
-    assume(weights)
     windows = [
         (first, y)
         for size in (1, 2, 3)
@@ -64,7 +64,17 @@ def test_probabilities_of_windows_are_those_of_the_enumeration(problem):
         fsum(weight for y, weight in weights if y[first : first + len(part)] == part)
         for first, part in windows
     ]
-    np.testing.assert_allclose(found, np.array(expected) / fsum(w for _, w in weights), atol=1e-9)
+    np.testing.assert_allclose(found, np.array(expected) / (fsum(w for _, w in weights) or 1.0), atol=1e-9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(global_uses(("a", "b")))
+def test_global_constraints_and_windows_outside_the_sequence_are_refused(whole):
+    scores = ChainScores(np.zeros((2, 2)), labels="ab")
+    with pytest.raises(InvalidInput):
+        marginals(scores, [whole])
+    with pytest.raises(InvalidInput):
+        window_probabilities(scores, [(1, "ab")])
 
 
 def test_large_scores_do_not_overflow():
