@@ -93,6 +93,7 @@ def test_verdicts_of_rows_are_rational_in_every_way_of_asking(case):
         == expected
     )
     z = rows.to_threshold_network()
+    assert np.array_equal(np.column_stack([z.W, z.b]), np.column_stack([rows.coefficients, rows.bias]))
     assert z.accepts(psi).tolist() == expected
     assert z.margin(psi).tolist() == [1 - len(rows) + sum(1 if h else -1 for h in row) for row in held]
 

@@ -51,6 +51,7 @@ def test_and_is_the_intersection(data):
 def test_edits_keep_every_form_exact_and_are_recorded_in_order():
     edited = BIGRAMS.forbid({"label 1": "B", "label 2": "B"}).forbid({"label 1": "A"})
     check_theorem1(edited.network)
+    assert BIGRAMS.inequalities().coefficients.tolist() == [[-2.0, 0.0, 0.0, -2.0]]
     assert [y for y in ("AA", "AB", "BA", "BB") if edited.satisfied(list(y))] == ["BA"]
     edits = [{"forbid": {"label 1": ["B"], "label 2": ["B"]}}, {"forbid": {"label 1": ["A"]}}]
     assert edited.provenance == {"seed": 1, "edits": edits}

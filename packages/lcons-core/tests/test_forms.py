@@ -105,5 +105,4 @@ def test_zeros_of_the_forms_are_positive():
     for array in (lifted.A_psi, lifted.A_s, cut.coefficients):
         assert not np.signbit(array[array == 0]).any()
     assert not any(array.flags.writeable for array in (lifted.A_psi, lifted.A_s, lifted.rhs))
-    assert (lifted.K, lifted.d, len(lifted)) == (4, 2, 6)
     assert lifted.A_s[4:].tolist() == [[-1.0, -1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]

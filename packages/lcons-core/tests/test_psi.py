@@ -114,7 +114,6 @@ def test_dense_input_is_not_copied_and_lists_are_read():
         [[[1.0, 2.0]]],
         None,
         [1j, 0],
-        [{}, {}],
         scipy.sparse.csr_array([[1.0]]),
         scipy.sparse.csr_array([[float("nan"), 0.0]]),
         SparsePsi.from_indices([[0]], d=3),

@@ -27,12 +27,13 @@ def every_point(space):
 
 
 @given(st.data())
-def test_describe_is_the_inverse_of_vector(data):
+def test_describe_is_the_inverse_of_vector_and_columns_are_found_by_name(data):
     space = data.draw(spaces())
     psi = data.draw(points(space))
     named = space.describe(psi)
     assert list(named) == [block.name for block in space.blocks]
     assert np.array_equal(space.vector(named), psi)
+    assert [space.column(*name) for name in space.columns] == list(range(space.d))
 
 
 @given(spaces())
@@ -76,12 +77,6 @@ def is_point(space, row):
         chosen[rule.block] != rule.value or chosen[rule.needs_block] in rule.needs_values
         for rule in space.requires
     )
-
-
-@given(spaces())
-def test_columns_are_named_in_order_and_found_by_name(space):
-    assert len(space.columns) == space.d
-    assert [space.column(*name) for name in space.columns] == list(range(space.d))
 
 
 @given(spaces())
@@ -139,6 +134,7 @@ def test_errors_name_what_is_known(ask):
         lambda: count("a", ["x"], high=0),
         lambda: count("a", ["x"], high=2, low=2),
         lambda: FeatureSpace(SPACE.blocks, [Requirement("tag", "a", "tag", ("NN",))]),
+        lambda: FeatureSpace(SPACE.blocks, [Requirement("x", "a", "tag", ("NN",))]),
     ],
 )
 def test_spaces_that_do_not_make_sense_are_refused(make):

@@ -91,12 +91,6 @@ def test_valid_may_be_a_function_of_both_labels():
     assert ConstraintLearner(1).fit(CORNERS, np.array(["bad", "ok"])[NOT_BOTH], valid=max).valid_ == "ok"
 
 
-@pytest.mark.parametrize("valid", ["ok", 2])
-def test_valid_must_be_one_of_the_labels(valid):
-    with pytest.raises(InvalidInput):
-        ConstraintLearner(1).fit(CORNERS, NOT_BOTH, valid=valid)
-
-
 def test_class_weights_belong_to_labels_whichever_is_valid():
     X, y = np.array([[1.0], [1.0], [0.0]]), np.array(["unsafe", "safe", "safe"])
     for weight, verdict in ((3.0, "unsafe"), (0.3, "safe")):
@@ -219,6 +213,7 @@ def test_bad_weights_are_refused(weights):
         "patience": [0],
         "class_weight": ["heavy", {0: -1.0}],
         "cv": [1, 3],
+        "valid": ["ok", 2],
     }.items(),
 )
 def test_bad_settings_are_refused_and_nothing_is_fitted(name, values):

@@ -154,6 +154,7 @@ def test_doubling_ends_with_the_smallest_network_that_is_right():
         ({"feature": NgramLabels(("A",)), "n": 3}, InvalidInput),
         ({"feature": "pos"}, InvalidInput),
         ({"caution": 0.0}, InvalidInput),
+        ({"caution": 2.0, "class_weight": None}, InvalidInput),
         ({"min_support": -1}, InvalidInput),
         ({"spans": True}, InvalidInput),
         *(({"evidence": number}, InvalidInput) for number in (0, -1, float("nan"), float("inf"), "much")),

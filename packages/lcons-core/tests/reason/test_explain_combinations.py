@@ -40,7 +40,11 @@ def test_words_name_an_assignment(space, words, wanted):
 @pytest.mark.parametrize(
     ("space", "words"),
     [
+        (SOURCE_RELATION, ["Foo"]),
+        (SOURCE_RELATION, ["sauce=Kill"]),
         (SOURCE_RELATION, ["source=Kill"]),
+        (SOURCE_RELATION, ["Kill", "LiveIn"]),
+        (MIXED, ["count=3"]),
         (SOURCE_RELATION, ["source=Person", "source=Location"]),
         (SOURCE_RELATION, []),
         (TRIGRAMS, ["B", "I"]),

@@ -70,6 +70,12 @@ BITS = FeatureSpace([binary("bit", "abc")])
             {"pos 1": "A", "label 1": "B", "label 2": ["A", "B", "C"]},
             "where pos 1 is A and label 1 is B, label 2 must be D",
         ),
+        (
+            LONG,
+            {"a": VALUES[:9], "b": VALUES[:9]},
+            "a v00, v01, v02, v03, v04, v05 or 3 others of 20 cannot go with"
+            " b v00, v01, v02, v03, v04, v05 or 3 others of 20",
+        ),
         (LONG, {"a": VALUES[3:], "b": VALUES[3:5]}, "b v03 or v04 needs a v00, v01 or v02"),
         (
             LONG_TRIPLE,

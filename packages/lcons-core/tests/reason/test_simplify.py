@@ -94,5 +94,3 @@ def test_simplify_needs_a_space_that_fits():
         simplify(network)
     with pytest.raises(InvalidInput):
         simplify(network, FeatureSpace([binary("x", "abc")]))
-    with pytest.raises(InvalidInput):
-        simplify("rows", FeatureSpace([binary("x", "ab")]))

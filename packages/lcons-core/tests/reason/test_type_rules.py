@@ -31,10 +31,6 @@ def test_what_rejects_gold_is_said_for_single_types():
     assert str(found).startswith("- I-X only after B-X or I-X  [")
 
 
-def test_one_type_needs_no_rule_over_types():
-    assert explain(iob2(["B-X", "I-X", "O"])).types == ()
-
-
 @given(st.lists(st.booleans(), min_size=49, max_size=49))
 def test_a_rule_over_types_is_forbidden_for_every_pair_that_it_is_about(bits):
     space = NgramLabels(LABELS, 2).space

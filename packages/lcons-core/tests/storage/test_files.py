@@ -83,7 +83,7 @@ def test_every_float_comes_back_exactly_in_dense_and_in_sparse_rows(numbers, zer
 def test_save_and_load_through_a_file(tmp_path):
     path = tmp_path / "pairs.json"
     small().save(path)
-    assert load(path) == load(str(path)) == small()
+    assert load(path) == load(str(path)) == LearnedConstraint.load(path) == small()
     assert path.read_text(encoding="utf-8") == dumps(small())
     (tmp_path / "another").touch()
     assert path.stat().st_mode == (tmp_path / "another").stat().st_mode
