@@ -52,7 +52,7 @@ def test_a_package_carries_licence_and_types_and_states_the_ranges_of_its_siblin
     needs = [need.replace("[ilp]", "") for need in project(package)["dependencies"]]
     below = PACKAGES[: PACKAGES.index(package)]
     siblings = [need.partition(";")[0].strip() for need in needs if need.startswith("lcons-")]
-    assert sorted(siblings) == sorted(f"{sibling}>=0.1,<0.2" for sibling in below)
+    assert sorted(siblings) == sorted(f"{sibling}>=0.2,<0.3" for sibling in below)
 
 
 def test_core_needs_only_numpy():
