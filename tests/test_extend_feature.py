@@ -34,7 +34,6 @@ from lcons_core import (
 from lcons_core._instance import read_instance, read_instances
 from lcons_core.features import ConstraintFeature, Scope
 from lcons_core.features._feature import DEFINED, GroundedRow
-from lcons_core.features._kinds import feature_kinds
 from lcons_decode import ChainScores, brute, decode_global
 from lcons_decode.ilp import decode_ilp
 
@@ -120,7 +119,6 @@ def test_a_file_that_names_it_loads_where_it_is_registered(constraint, saved, tm
     with pytest.raises(DamagedFile):
         load(saved)
     monkeypatch.syspath_prepend(tmp_path / "packages")
-    assert feature_kinds()["ends"] is Ends
     again = load(saved)
     assert (again.feature, again.space) == (constraint.feature, constraint.space)
     assert [again.satisfied(y) for y in QUOTED] == [True] * len(QUOTED)

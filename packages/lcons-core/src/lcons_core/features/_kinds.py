@@ -190,11 +190,6 @@ _GENERIC: dict[str, type[ConstraintFeature]] = {
 }
 
 
-def feature_kinds() -> dict[str, type[ConstraintFeature]]:
-    """All kinds by name: the generic kinds and the kinds that other packages register."""
-    return {**{name: entry.load() for name, entry in _registered().items()}, **DEFINED, **_GENERIC}
-
-
 def feature_from_dict(data: Mapping[str, Any]) -> ConstraintFeature:
     """The feature of any kind that a `to_dict` described; code of another package is loaded only if it
     registers exactly this kind."""
