@@ -5,18 +5,18 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import print_json, say
+from lcons_cli.console import print_answer, say
 from lcons_cli.options import INPUT, json_option
 from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint, Rules
-    from lcons_core.features import NgramLabels
     from lcons_core.reason._compare import Comparison
 
 EXITS = {"equal": 0, "different": 1, "undecided": 3}
@@ -54,62 +54,51 @@ def compare(a: str, b: str, as_json: bool) -> None:
     """
     from lcons_core import compare as compare_sets
 
-    sets = _read(a, b)
+    first, second = _read(a, b)
     with progress("comparing") as report:
-        comparison = compare_sets(*sets, progress=report)
-    if as_json:
-        print_json({"a": a, "b": b, **comparison.to_dict()})
-    else:
-        click.echo("\n".join(_lines(comparison, a, b)))
+        comparison = compare_sets(first, second, progress=report)
+    print_answer(as_json, {"a": a, "b": b, **comparison.to_dict()}, "\n".join(_lines(comparison, a, b)))
     say(comparison.how)
     raise click.exceptions.Exit(EXITS[comparison.outcome])
 
 
-def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint | Rules]:
+def _read(a: str, b: str) -> Sequence[LearnedConstraint | Rules]:
     """Both files; rules use the names of the other file's space."""
     from lcons_core import InvalidInput, load
     from lcons_core.reason._rules_text import load_rules
 
-    rules = (is_rules(a), is_rules(b))
-    if all(rules):
+    if is_rules(a) and is_rules(b):
         raise InvalidInput(
             f"expected a constraint file whose names the rules use, got rules in {a!r} and {b!r}."
         )
-    if rules[0]:
+    if is_rules(a):
         constraint = load(b)
         return load_rules(a, constraint.space), constraint
     constraint = load(a)
-    if rules[1]:
+    if is_rules(b):
         return constraint, load_rules(b, constraint.space)
     return _on_common_windows(constraint, load(b))
 
 
-def _on_common_windows(
-    a: LearnedConstraint, b: LearnedConstraint
-) -> tuple[LearnedConstraint, LearnedConstraint]:
+def _on_common_windows(a: LearnedConstraint, b: LearnedConstraint) -> list[LearnedConstraint]:
     """Two constraints on n-grams of the same labels, on windows without (start) and (stop) unless both read
     these, with the labels in one order; other constraints as they are."""
-    from lcons_core.features import NgramLabels
-
-    one, other = a.feature, b.feature
-    if not (isinstance(one, NgramLabels) and isinstance(other, NgramLabels)) or a.space == b.space:
-        return a, b
-    if one.n != other.n or {*one.labels} != {*other.labels}:
-        return a, b
-    if one.pad != other.pad:
-        say("one of them is about (start) and (stop) too: compared on windows inside a sequence")
-    feature = NgramLabels(one.labels, one.n, pad=one.pad and other.pad)
-    return _restricted(a, feature), _restricted(b, feature)
-
-
-def _restricted(constraint: LearnedConstraint, feature: NgramLabels) -> LearnedConstraint:
-    """The constraint on the columns of another feature's space."""
     from lcons_core import LearnedConstraint, RectifierNetwork
     from lcons_core._network import Conjunction
+    from lcons_core.features import NgramLabels
 
-    columns = [constraint.space.column(block, value) for block, value in feature.space.columns]
-    parts = tuple(RectifierNetwork(part.W[:, columns], part.b) for part in constraint.network.parts)
-    return LearnedConstraint(Conjunction(parts), feature.space, feature)
+    features = [one.feature for one in (a, b) if isinstance(one.feature, NgramLabels)]
+    if a.space == b.space or len(features) < 2 or len({(one.n, *sorted(one.labels)) for one in features}) > 1:
+        return [a, b]
+    if features[0].pad != features[-1].pad:
+        say("one of them is about (start) and (stop) too: compared on windows inside a sequence")
+    feature = NgramLabels(features[0].labels, features[0].n, pad=features[0].pad and features[-1].pad)
+    restricted = []
+    for constraint in (a, b):
+        columns = [constraint.space.column(block, value) for block, value in feature.space.columns]
+        parts = tuple(RectifierNetwork(part.W[:, columns], part.b) for part in constraint.network.parts)
+        restricted.append(LearnedConstraint(Conjunction(parts), feature.space, feature))
+    return restricted
 
 
 def is_rules(path: str) -> bool:
@@ -120,16 +109,19 @@ def is_rules(path: str) -> bool:
         return not file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
-def _lines(found: Comparison, a: str, b: str) -> list[str]:
+def _lines(comparison: Comparison, a: str, b: str) -> list[str]:
     """The outcome, and one line per witness."""
     from lcons_core._arithmetic import many
     from lcons_core.reason._compare import in_words
 
-    if found.outcome != "different":
-        return [str(found)]
-    looked = "" if found.complete else " looked at"
-    lines = [f"different: {many(found.only_a + found.only_b)} of {many(found.points)} points{looked}"]
-    sides = ((a, found.only_a, found.witnesses_a), (b, found.only_b, found.witnesses_b))
+    if comparison.outcome != "different":
+        return [str(comparison)]
+    points = f"{many(comparison.points)} points{'' if comparison.complete else ' looked at'}"
+    lines = [f"different: {many(comparison.only_a + comparison.only_b)} of {points}"]
+    sides = (
+        (a, comparison.only_a, comparison.witnesses_a),
+        (b, comparison.only_b, comparison.witnesses_b),
+    )
     for name, number, witnesses in sides:
         if number:
             lines.append(f"only {name} allows {many(number)}:")

@@ -52,6 +52,14 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def print_answer(as_json: bool, value: Any, text: str) -> None:
+    """Prints an answer on stdout, as plain data or as text."""
+    if as_json:
+        print_json(value)
+    else:
+        click.echo(text)
+
+
 def never() -> bool:
     """False: a source that never waits."""
     return False

@@ -16,9 +16,6 @@ from lcons_cli.options import INPUT, OUTPUT, check_output
 from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint
-    from lcons_core._theorem import Form
-    from lcons_core._types import OnProgress
     from lcons_decode.ilp._files import Scores
 
 ENDINGS = {".txt": "text", ".json": "json", ".csv": "csv", ".lp": "lp", ".mps": "mps"}
@@ -30,35 +27,22 @@ LIMIT, MODEL_LIMIT = 64, 16
 
 @click.command(short_help="Write a constraint as inequalities.")
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
+@click.option("--form", type=click.Choice(["rows", "lifted", "simplified"]), help="See above.")
 @click.option(
-    "--form",
-    type=click.Choice(["rows", "lifted", "simplified"]),
-    help="rows: the 2^K - 1 inequalities of Theorem 1. lifted: K + 1 inequalities with K more variables."
-    " simplified: only the rows that matter on the domain. Default: lifted for LP and MPS, else rows.",
-)
-@click.option(
-    "--to",
-    "target",
-    type=click.Choice(list(ENDINGS.values())),
-    help="text: a table as in the paper. lp, mps: a complete model, with one-hot equations, bounds, types and"
-    " names. Default: by the ending of the output file, else text.",
+    "--to", "target", type=click.Choice(list(ENDINGS.values())), help="Default: by the output file."
 )
 @click.option("--json", "target", flag_value="json", help="The same as --to json.")
 @click.option("-o", "--output", type=OUTPUT, help="The file to write. Default: stdout.")
-@click.option(
-    "--scores",
-    type=INPUT,
-    metavar="SCORES.json",
-    help='The objective of an LP or MPS model: {"block": {"value": number}}, maximised. Default: none.',
-)
+@click.option("--scores", type=INPUT, metavar="SCORES.json", help="The objective of an LP or MPS model.")
 def convert(
-    constraint: str,
-    form: str | None,
-    target: str | None,
-    output: str | None,
-    scores: str | None,
+    constraint: str, form: str | None, target: str | None, output: str | None, scores: str | None
 ) -> None:
     """Write the constraint in CONSTRAINT.json as linear inequalities.
+
+    The forms are rows, the 2^K - 1 inequalities of Theorem 1; lifted, K + 1 inequalities with K more
+    variables, the default for LP and MPS; and simplified, only the rows that matter on the domain.
+    They are written as text, a table as in the paper; as json or csv; or as lp or mps, a complete model with
+    one-hot equations, bounds, types and names. It maximises the SCORES, {"block": {"value": number}}.
 
     All forms describe the same points. The text has rounded numbers; all other formats keep them exactly.
 
@@ -69,6 +53,7 @@ def convert(
       lcons convert pairs.json -o pairs.lp
     """
     from lcons_core import load
+    from lcons_core._tables import named_rows
     from lcons_core._theorem import check_form_size, read_form
 
     ending = Path(output or "").suffix.lower()
@@ -80,43 +65,27 @@ def convert(
     chosen = read_form(form or ("lifted" if is_model else "rows"))
     learned = load(constraint)
     check_form_size(learned.network, chosen, (MODEL_LIMIT if is_model else LIMIT) * 2**20)
+    lines: Iterable[str]
     with progress("simplifying") as report:
         if is_model:
-            lines, summary = _model(learned, chosen, target, _scores(scores))
+            from lcons_decode.ilp._files import constraint_model
+
+            lines, variables, count = constraint_model(learned, target, chosen, _scores(scores))
+            objective = "" if scores else "; the objective is zero: add yours, or pass --scores"
+            summary = f"{variables:,} variables, {count:,} rows{objective}"
         else:
-            lines, summary = _table(learned, chosen, target, report)
+            # The size has already been checked.
+            rows = named_rows(learned, chosen, max_bytes=2**62, progress=report)
+            lines = {"text": rows.text, "json": rows.json, "csv": rows.csv}[target]()
+            summary = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}; {rows.meaning}"
+            if rows.about:
+                total = len(rows) + sum(rows.about["dropped"].values())
+                kind = "minimal" if rows.about["minimal"] else "sound, not minimal"
+                summary = f"{len(rows):,} of {total:,} rows ({kind}); {rows.meaning}"
+            if rows.rounded:
+                summary += "; they are rounded to float64, and `lcons verify` says where that moves a verdict"
     write_lines(lines, output)
     say(summary if output is None else f"{summary}; written to {output}")
-
-
-def _table(
-    constraint: LearnedConstraint, form: Form, target: str, report: OnProgress
-) -> tuple[Iterable[str], str]:
-    """The lines of text, JSON or CSV, and a summary of them."""
-    from lcons_core._tables import named_rows
-
-    # The size has already been checked.
-    rows = named_rows(constraint, form, max_bytes=2**62, progress=report)
-    lines = {"text": rows.text, "json": rows.json, "csv": rows.csv}[target]()
-    summary = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}; {rows.meaning}"
-    if rows.about:
-        total = len(rows) + sum(rows.about["dropped"].values())
-        kind = "minimal" if rows.about["minimal"] else "sound, not minimal"
-        summary = f"{len(rows):,} of {total:,} rows ({kind}); {rows.meaning}"
-    if rows.rounded:
-        summary += "; they are rounded to float64, and `lcons verify` says where that moves a verdict"
-    return lines, summary
-
-
-def _model(
-    constraint: LearnedConstraint, form: Form, target: str, scores: Scores | None
-) -> tuple[Iterable[str], str]:
-    """The lines of an LP or MPS model, and a summary of them."""
-    from lcons_decode.ilp._files import constraint_model
-
-    lines, variables, rows = constraint_model(constraint, target, form, scores)
-    summary = f"{variables:,} variables, {rows:,} rows"
-    return lines, summary + ("" if scores else "; the objective is zero: add yours, or pass --scores")
 
 
 def _scores(path: str | None) -> Scores | None:

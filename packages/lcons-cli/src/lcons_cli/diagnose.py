@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.console import print_json, say, warn
+from lcons_cli.console import print_answer, say, warn
 from lcons_cli.labelled_file import TABS, labelled_options, read_labelled
 from lcons_cli.options import INPUT, in_options, json_option, seed_option
 from lcons_cli.progress import progress
@@ -25,27 +25,10 @@ if TYPE_CHECKING:
 @click.command(short_help="Find out why a constraint helps a model, or why not.")
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @click.option("--train", required=True, type=INPUT, help="The data that the constraint was learned from.")
-@click.option(
-    "--held-out",
-    type=INPUT,
-    help="Data that neither the constraint nor the model was trained on. Default: the last 20 % of the"
-    " training data, if `lcons learn --held-out-end` learned only from the others.",
-)
-@click.option(
-    "--model", type=INPUT, metavar="MODEL.npz", help="The base model (a tagger); its predictions are judged."
-)
-@click.option(
-    "--scores",
-    type=INPUT,
-    help="Instead of a model: its scores of the held-out sentences (npz or JSON lines, as for `lcons"
-    " decode`). Their best labels without constraints are judged.",
-)
-@click.option(
-    "--predictions",
-    type=INPUT,
-    help="Instead of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
-    " columns, the word first and the predicted label last, or JSON lines with `labels`. Tuples: JSON lines.",
-)
+@click.option("--held-out", type=INPUT, help="Data that neither the constraint nor the model has seen.")
+@click.option("--model", type=INPUT, metavar="MODEL.npz", help="The base model, a tagger.")
+@click.option("--scores", type=INPUT, help="Instead of a model: its scores of the held-out sentences.")
+@click.option("--predictions", type=INPUT, help="Instead of a model: its predictions for the held-out data.")
 @labelled_options
 @seed_option
 @json_option
@@ -64,10 +47,15 @@ def diagnose(
     """Find out why the constraint in CONSTRAINT.json helps a model, or why not.
 
     Is there such a constraint in the data, did the learner find it, and does the base model already obey it?
-    The answers are measured on held-out data: label sequences or tuples, as for `lcons learn`. Without a
-    model, scores or predictions, the last question stays open. Warnings come first, for example if psi is
-    unlike training. The last line is advice; with a model or scores it is the choice of `lcons decode
-    --choose`.
+    The answers are measured on held-out data: label sequences or tuples, as for `lcons learn`. Default: the
+    last 20 % of the training data, if `lcons learn --held-out-end` learned only from the others.
+
+    Without a model, scores or predictions, the last question stays open. Scores are as for `lcons decode`.
+    Predicted labels are the same sentences in CoNLL columns, the word first and the predicted label last, or
+    JSON lines with `labels`; predicted tuples are JSON lines.
+
+    Warnings come first, for example if psi is unlike training. The last line is advice; with a model or
+    scores it is the choice of `lcons decode --choose`.
 
     \b
     Example:
@@ -78,8 +66,7 @@ def diagnose(
       lcons diagnose bigrams.json --train train.conll --held-out dev.conll --scores scores.npz
       lcons diagnose pairs.json --train pairs.jsonl --predictions predicted.jsonl
     """
-    answers = [file for file in (model, scores, predictions) if file is not None]
-    if len(answers) > 1:
+    if sum(file is not None for file in (model, scores, predictions)) > 1:
         raise click.UsageError("use one of --model, --scores and --predictions.")
     if held_out is not None and Path(held_out).resolve() == Path(train).resolve():
         raise click.UsageError("--held-out names the training data: name other data.")
@@ -109,13 +96,9 @@ def diagnose(
     warnings = tuple(" ".join(text.split()) for text in (*doubts, *diagnosed.warnings))
     not_asked = tuple(in_options(text, command) for text in diagnosed.not_asked)
     diagnosed = replace(diagnosed, warnings=warnings, not_asked=not_asked)
-    if as_json:
-        for text in warnings:
-            warn(text)
-        print_json(diagnosed.to_dict())
-        return
-    for line in diagnosed.report().split("\n"):
-        click.secho(line, bold=True if line.startswith("warning:") else None)
+    for text in warnings if as_json else ():
+        warn(text)
+    print_answer(as_json, diagnosed.to_dict(), diagnosed.report())
 
 
 def _answers(

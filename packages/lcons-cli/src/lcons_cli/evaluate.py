@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import POS, pos_tags, print_json
+from lcons_cli.console import POS, pos_tags, print_answer
 from lcons_cli.labelled_file import labelled_options, read_words_and_labels
 from lcons_cli.options import INPUT, json_option
 from lcons_cli.progress import progress
@@ -27,12 +27,7 @@ Labels = Sequence[Sequence[str]]
 @click.command(short_help="Measure a tagger on labelled sentences.")
 @click.argument("tagger", type=INPUT, metavar="TAGGER")
 @click.argument("gold", type=INPUT, metavar="GOLD")
-@click.option(
-    "--against",
-    default=PLAIN,
-    metavar="FOLDER",
-    help="What it is compared with: another tagger, or plain, the model of TAGGER without its constraints.",
-)
+@click.option("--against", default=PLAIN, metavar="FOLDER", help="What it is compared with.")
 @labelled_options
 @json_option
 def evaluate(
@@ -43,7 +38,7 @@ def evaluate(
     TAGGER is a folder that `lcons fit` or `lcons run chunking` wrote. GOLD has words and labels, in any
     format of `lcons learn`; neither model should have seen it. The gain over the other model is printed with
     its 95 % interval, from a paired bootstrap over sentences. Labels that mark no spans are counted one by
-    one.
+    one. It is compared with another tagger, or, by default, with its own model without constraints.
 
     \b
     Example:
@@ -56,10 +51,8 @@ def evaluate(
     theirs = ours.alone if against == PLAIN else load_constrained_tagger(INPUT.convert(against, None, None))
     data = read_words_and_labels(gold, form, columns)
     rows = evaluation(data, labels_by(ours, data), labels_by(theirs, data))
-    if as_json:
-        print_json({"tagger": tagger, "gold": gold, "against": against, "rows": rows})
-    else:
-        click.echo("\n".join(table(rows, Path(gold).name, against)))
+    answer = {"tagger": tagger, "gold": gold, "against": against, "rows": rows}
+    print_answer(as_json, answer, "\n".join(table(rows, Path(gold).name, against)))
 
 
 def labels_by(tagger: ConstrainedTagger, data: Structures) -> Labels:
@@ -78,32 +71,30 @@ def evaluation(data: Structures, ours: Labels, theirs: Labels) -> list[dict[str,
     for all types, then one for each."""
     import numpy as np
 
-    from lcons_tasks.stats import are_spans, bootstrap_f1, chunks, f1, runs_as_iob2
+    from lcons_tasks.stats import are_spans, bootstrap_f1, chunks, counted_spans, f1, runs_as_iob2
 
     gold = [instance.y for instance in data.instances]
     spans = are_spans(label for y in gold for label in y)
     sides = [[set(chunks(y if spans else runs_as_iob2(y))) for y in side] for side in (gold, ours, theirs)]
-    types = sorted({name for side in sides for found in side for name, *_ in found} - {"O"})
-    rows = []
+    types = sorted({name for side in sides for sentence in side for name, *_ in sentence} - {"O"})
+    rows: list[dict[str, Any]] = []
     for kind in ("all", *types):
-        of_kind = [
-            [{span for span in found if kind in ("all", span[0]) and span[0] != "O"} for found in side]
-            for side in sides
-        ]
-        counts = [
-            np.array([(len(y & z), len(z), len(y)) for y, z in zip(of_kind[0], side, strict=True)])
+        names = set(types if kind == "all" else [kind])
+        of_kind = [[{span for span in spans if span[0] in names} for spans in side] for side in sides]
+        ours_counts, theirs_counts = (
+            np.array([counted_spans(*pair) for pair in zip(of_kind[0], side, strict=True)])
             for side in of_kind[1:]
-        ]
-        (right, predicted, there), (_, _, _) = (side.sum(0) for side in counts)
-        gain = bootstrap_f1([counts[0]], [counts[1]]) if len(gold) > 1 else None
+        )
+        right, predicted, there = ours_counts.sum(0).tolist()
+        gain = bootstrap_f1([ours_counts], [theirs_counts]) if len(gold) > 1 else None
         rows.append(
             {
                 "type": kind,
-                "gold": int(there),
-                "precision": 100 * float(right / max(predicted, 1)),
-                "recall": 100 * float(right / max(there, 1)),
-                "f1": float(f1(counts[0].sum(0))),
-                "against": float(f1(counts[1].sum(0))),
+                "gold": there,
+                "precision": 100 * right / max(predicted, 1),
+                "recall": 100 * right / max(there, 1),
+                "f1": float(f1(ours_counts.sum(0))),
+                "against": float(f1(theirs_counts.sum(0))),
                 "gain": None if gain is None else [gain.mean, gain.low, gain.high],
             }
         )

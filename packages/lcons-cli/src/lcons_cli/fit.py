@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import opened_bytes, print_json, say, warn
+from lcons_cli.console import opened_bytes, print_answer, say, warn
 from lcons_cli.evaluate import evaluation, labels_by, table
 from lcons_cli.labelled_file import TABS, labelled_options, read_sentences, read_words_and_labels
 from lcons_cli.options import FOLDER, INPUT, in_options, json_option, seed_option
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lcons_tasks.fitted._own_scores import FittedScores
 
 BASES = ("crf", "bilstm", "token")
-
 # With fewer labelled sentences, the folds decide by chance; fewer unlabelled ones are not used.
 FEW = 20
 # The widest lines of the summary.
@@ -35,56 +34,15 @@ WIDTH = 100
 
 @click.command(short_help="Make a tagger from few labels and unlabelled text.")
 @click.argument("train", type=INPUT, metavar="TRAIN")
-@click.option(
-    "--unlabelled",
-    multiple=True,
-    type=INPUT,
-    help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop,"
-    " and at a line break unless lines are wrapped; one word per line with blank lines between sentences; or"
-    " any format of TRAIN, whose labels are not read. May be repeated.",
-)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FOLDER,
-    help="The folder for the tagger and its report; a tagger that is there is replaced.",
-)
-@click.option(
-    "--base",
-    type=click.Choice(BASES),
-    default="crf",
-    help="The base model. crf: a linear CRF on words, shapes, affixes and neighbours. bilstm: a BiLSTM-CRF,"
-    " which takes many minutes. token: a linear model of single tokens.",
-)
-@click.option(
-    "--scores",
-    type=INPUT,
-    help="The scores of your own tagger on the sentences of TRAIN, as `lcons decode` reads them. It must not"
-    " have been trained on these sentences. Instead of a tagger, FOLDER then holds the constraints to decode"
-    " its scores under.",
-)
-@click.option(
-    "--encoder",
-    metavar="MODEL",
-    help="A pretrained encoder, whose vectors of words the model reads, too: a folder, or the name of one"
-    " that transformers has on this machine; with HF_HUB_OFFLINE=0, it is downloaded. Needs"
-    " lcons-tasks[encoder].",
-)
-@click.option(
-    "--vectors",
-    type=INPUT,
-    help="A file of word vectors (.vec, .txt or .npz) that the model reads, too.",
-)
+@click.option("--unlabelled", multiple=True, type=INPUT, help="Text without labels. May be repeated.")
+@click.option("-o", "--output", required=True, type=FOLDER, help="The folder for the tagger and its report.")
+@click.option("--base", type=click.Choice(BASES), default="crf", help="The base model.")
+@click.option("--scores", type=INPUT, help="Scores of your own tagger on TRAIN: choose constraints for it.")
+@click.option("--encoder", metavar="MODEL", help="A pretrained encoder whose vectors the model reads, too.")
+@click.option("--vectors", type=INPUT, help="Word vectors (.vec, .txt, .npz) that the model reads, too.")
 @click.option("--plain", is_flag=True, help="The base model alone: nothing is chosen and nothing added.")
 @labelled_options
-@click.option(
-    "--folds",
-    type=click.IntRange(min=2),
-    metavar="NUMBER",
-    default=5,
-    help="Contiguous folds of TRAIN, by which everything is chosen.",
-)
+@click.option("--folds", type=click.IntRange(min=2), default=5, help="Folds by which all is chosen.")
 @click.option("--test", type=INPUT, help="Gold sentences to measure the tagger on, as `lcons evaluate`.")
 @seed_option
 @json_option
@@ -92,17 +50,13 @@ def fit(
     train: str,
     unlabelled: tuple[str, ...],
     output: str,
-    base: str,
     scores: str | None,
-    encoder: str | None,
-    vectors: str | None,
     plain: bool,
     form: str | None,
     columns: str | None,
-    folds: int,
     test: str | None,
-    seed: int,
     as_json: bool,
+    **chosen: Any,
 ) -> None:
     """Make a tagger from the labelled sentences in TRAIN and from unlabelled text, for `lcons tag`.
 
@@ -110,19 +64,28 @@ def fit(
     learn`. Only words and labels are read. Keep the order of documents: neighbours in the file are in one
     fold.
 
-    The base model is trained on TRAIN. Then parts are added: the label scheme and label pairs as hard
-    constraints, clusters of the words of the unlabelled text, labels that agree over that text, and a bias of
-    O. Cross-validation on folds of TRAIN decides which parts stay: a part that helped on all data sets of our
-    experiments stays unless the folds are against it, another part only if the folds support it. In the end,
-    the tagger is trained on all of TRAIN, so no sentence has to be set aside. With few sentences, the folds
-    are noisy: label some test sentences to be sure that the tagger is better than its base model.
+    Unlabelled text is of the same kind as TRAIN: raw text, where a sentence ends at a full stop, and at a
+    line break unless lines are wrapped; one word per line with blank lines between sentences; or any format
+    of TRAIN, whose labels are not read.
+
+    The base model is trained on TRAIN: crf is a linear CRF on words, shapes, affixes and neighbours; bilstm a
+    BiLSTM-CRF, which takes many minutes; token a linear model of single tokens. An encoder (of
+    lcons-tasks[encoder]) is a folder, or the name of one that transformers has on this machine; with
+    HF_HUB_OFFLINE=0, it is downloaded.
+
+    Then parts are added: the label scheme and label pairs as hard constraints, clusters of the words of the
+    unlabelled text, labels that agree over that text, and a bias of O. Cross-validation on contiguous folds
+    of TRAIN decides which parts stay: a part that helped on all data sets of our experiments stays unless the
+    folds are against it, another part only if the folds support it. In the end, the tagger is trained on all
+    of TRAIN, so no sentence has to be set aside. With few sentences, the folds are noisy: label some test
+    sentences to be sure that the tagger is better than its base model.
 
     Prints the figures without and with the parts, by folds: no sentence is tagged by a model that has seen
-    it. FOLDER also holds report.md and report.html.
+    it. FOLDER also holds report.md and report.html; a tagger that is there is replaced.
 
-    With `--scores`, the label scheme, label pairs and a bias of O are chosen for the scores of your own
-    tagger. FOLDER holds the constraint files, and decoding.json lists them with their weights; the command
-    that uses them is printed.
+    With `--scores`, which `lcons decode` could read and whose tagger has not seen TRAIN, the label scheme,
+    label pairs and a bias of O are chosen for the scores of your own tagger. FOLDER holds the constraint
+    files, and decoding.json lists them with their weights; the command that uses them is printed.
 
     \b
     Example:
@@ -135,21 +98,25 @@ def fit(
     from lcons_tasks.apps._tagger_folder import check_tagger_folder
     from lcons_tasks.fitted._own_scores import check_decoding_folder
 
-    if scores is None:
-        check_tagger_folder(output)
-    elif unlabelled or plain or test or encoder or vectors or base != "crf":
+    base, seed = chosen["base"], chosen["seed"]
+    tagger_only = (unlabelled, plain, test, chosen["encoder"], chosen["vectors"], base != "crf")
+    if scores is not None and any(tagger_only):
         raise click.UsageError("--scores goes with none of the options that make a tagger.")
-    else:
-        check_decoding_folder(output)
+    (check_tagger_folder if scores is None else check_decoding_folder)(output)
     settings = FitSettings.plain(base, seed) if plain else FitSettings(base, seed=seed)
-    settings = replace(settings, folds=folds, encoder=encoder or "", vectors=vectors or "")
+    settings = replace(settings, **{name: value for name, value in chosen.items() if value is not None})
     sentences = read_sentences(train, form, columns)
-    say(_read_summary(sentences, Path(train).name))
+    counts = Counter(label for one in sentences for label in one.labels)
+    once, bare = sum(n == 1 for n in counts.values()), sum({*one.labels} <= {"O"} for one in sentences)
+    say(
+        f"{Path(train).name}: {len(sentences):,} sentences, {sum(counts.values()):,} words, {len(counts):,}"
+        f" labels ({once:,} seen once), {bare:,} sentences without a span"
+    )
     gold = None if test is None else read_words_and_labels(test, form, columns)
     measured: list[dict[str, Any]] = []
     fitted: FittedTagger | FittedScores
     if scores is None:
-        texts = _texts(unlabelled, columns, form == TABS)
+        texts = [text for file in unlabelled for text in _read_text(file, columns, form == TABS)]
         fitted = _tagger(sentences, texts, settings)
         warnings = [*_few(fitted), *(() if plain else _few_texts(texts))]
         if gold is not None:
@@ -164,60 +131,41 @@ def fit(
     fitted.save(output)
     click_command = click.get_current_context().command
     warnings = [in_options(text, click_command) for text in warnings]
-    if as_json:
-        more = {"test": measured} if measured else {}
-        print_json({"folder": output, **fitted.to_dict(), **more, "warnings": warnings, "next": command})
-    else:
-        click.echo("\n".join(_summary(fitted, command)))
-        if test is None and fitted.gain.mean > 0:
-            click.echo(
-                f"Do not count on this gain on new text: its interval begins at {fitted.gain.low:+.1f}, and"
-                " the parts were chosen by these figures.\n--test FILE measures it.\n"
-            )
-        if test is not None:
-            click.echo("\n".join([*table(measured, Path(test).name, "base model"), ""]))
-        click.echo(f"The {holds} in {output}, the report in {Path(output) / 'report.html'}.\nNext: {command}")
+    answer = {"folder": output, **fitted.to_dict(), **({"test": measured} if measured else {})}
+    lines = [*_summary(fitted, command)]
+    if test is not None:
+        lines += [*table(measured, Path(test).name, "base model"), ""]
+    elif fitted.gain.mean > 0:
+        lines += [
+            f"Do not count on this gain on new text: its interval begins at {fitted.gain.low:+.1f}, and the"
+            " parts were chosen by these figures.",
+            "--test FILE measures it.\n",
+        ]
+    lines += [f"The {holds} in {output}, the report in {Path(output) / 'report.html'}.", f"Next: {command}"]
+    print_answer(as_json, {**answer, "warnings": warnings, "next": command}, "\n".join(lines))
     for text in warnings:
         warn(text)
 
 
-def _read_summary(sentences: list[Sentence], name: str) -> str:
-    """What was read, in one line."""
-    counts = Counter(label for one in sentences for label in one.labels)
-    once, bare = sum(n == 1 for n in counts.values()), sum({*one.labels} <= {"O"} for one in sentences)
-    return (
-        f"{name}: {len(sentences):,} sentences, {sum(counts.values()):,} words, {len(counts):,} labels"
-        f" ({once:,} seen once), {bare:,} sentences without a span"
-    )
-
-
-def _texts(files: tuple[str, ...], columns: str | None, tabs: bool) -> list[tuple[str, ...]]:
-    """The unlabelled sentences of all files."""
+def _read_text(file: str, columns: str | None, tabs: bool) -> Sequence[tuple[str, ...]]:
+    """The unlabelled sentences of a file."""
     from lcons_tasks.own_data import read_words
 
-    texts: list[tuple[str, ...]] = []
-    for file in files:
-        name = Path(file).name
-        with progress(f"reading {name}"):
-            sentences = read_words(file, columns, tabs)
-        texts += sentences
-        words = sum(map(len, sentences))
-        lines = len(list(filter(None, Path(file).read_bytes().split(b"\n")))) if Path(file).is_file() else 0
-        joined = f", joined from {lines:,} lines" if len(sentences) < lines < words else ""
-        say(f"{name}: {len(sentences):,} sentences, {words:,} words{joined}")
-    return texts
+    name = Path(file).name
+    with progress(f"reading {name}"):
+        sentences = read_words(file, columns, tabs)
+    words = sum(map(len, sentences))
+    lines = len(list(filter(None, Path(file).read_bytes().split(b"\n")))) if Path(file).is_file() else 0
+    joined = f", joined from {lines:,} lines" if len(sentences) < lines < words else ""
+    say(f"{name}: {len(sentences):,} sentences, {words:,} words{joined}")
+    return sentences
 
 
 def _tagger(sentences: list[Sentence], texts: list[tuple[str, ...]], settings: FitSettings) -> FittedTagger:
     from lcons_tasks import fit as fit_tagger
 
     with progress("fitting") as report:
-        return fit_tagger(
-            sentences,
-            texts,
-            settings,
-            progress=lambda step, done, total: report(done, total, step),
-        )
+        return fit_tagger(sentences, texts, settings, progress=lambda step, *at: report(at[0], at[1], step))
 
 
 def _constraints(
@@ -249,14 +197,11 @@ def _few(fitted: Fitted) -> Iterator[str]:
 
 def _few_texts(texts: list[tuple[str, ...]]) -> Iterator[str]:
     if len(texts) < FEW:
-        subject = (
-            f"{len(texts)} sentences of unlabelled text are too few"
-            if texts
-            else "no unlabelled text was given"
-        )
+        few = f"{len(texts)} sentences of unlabelled text are too few"
         yield (
-            f"{subject}, so that most parts had nothing to learn from; with `unlabelled=`, a few hundred"
-            " sentences of the same kind are usually worth several points"
+            f"{few if texts else 'no unlabelled text was given'}, so that most parts had nothing to learn"
+            " from; with `unlabelled=`, a few hundred sentences of the same kind are usually worth several"
+            " points"
         )
 
 

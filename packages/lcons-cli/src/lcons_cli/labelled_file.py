@@ -16,76 +16,48 @@ from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_tasks import Sentence
-    from lcons_tasks.own_data._data import Data, Structures
+    from lcons_tasks.own_data import Data, Structures
 
 # The name of a format: CoNLL columns whose cells are separated by one tab, and so may contain blanks.
 TABS = "tabs"
 # Fewer labels than this are plausible, even in a file of few words.
 _MANY_LABELS = 20
 
-_OPTIONS = (
-    click.option(
-        "--format",
-        "form",
-        metavar="FORMAT",
-        help="conll: columns. tabs: columns separated by one tab, so that cells may contain blanks. jsonl:"
-        " JSON lines or an array, also of doccano and of spaCy's tuples. csv: a token and a tag per row, or"
-        " psi vectors. npz: psi vectors. datasets: a folder that Hugging Face `datasets` saved."
-        " With lcons-contrib also spacy (a DocBin), prodigy, label-studio, webanno (TSV 3), brat: files of"
-        " these tools. Default: from the file.",
-    ),
-    click.option(
-        "--columns",
-        metavar="COLUMNS",
-        help="The places of the columns. CoNLL: `word,pos,label` are the first three, `_` skips one;"
-        " `word=1,label=-1` are numbers, negative ones from the end. JSON lines and datasets:"
-        " `word=tokens,label=tags` are members. spacy, webanno: `label=NAME` is a span group or layer."
-        " Default: the first column is the word, the last is the label, and the second of three or more is"
-        " pos; in `.conllu` files the words are FORM and the labels UPOS.",
-    ),
-)
-
 
 def labelled_options(command: Any) -> Any:
     """Adds `form` and `columns` to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    columns = "The places of the columns, as in `word,pos,label` or `word=1,label=-1`: see `lcons learn`."
+    form = "conll, tabs, jsonl, csv, npz, datasets, or one of lcons-contrib. Default: from the file."
+    command = click.option("--columns", metavar="COLUMNS", help=columns)(command)
+    return click.option("--format", "form", metavar="FORMAT", help=form)(command)
 
 
 def read_labelled(path: str, form: str | None, columns: str | None, valid: str | None = None) -> Data:
     """The data in a file; prints which columns are read if none were stated. `valid` is the label of valid
     rows in a table of psi vectors."""
-    from lcons_tasks.own_data import read_data
+    from lcons_core._instance import WORD
+    from lcons_tasks.own_data import Structures, read_data
     from lcons_tasks.own_data._formats import described_layout, labelled_layout, tell_format
 
-    tabs = form == TABS
+    name, tabs = Path(path).name, form == TABS
     kind = "conll" if tabs else form or tell_format(path, columns is not None, False)
     if kind == "conll" and columns is None:
         layout = described_layout(labelled_layout(path, None, tabs))
-        say(f"reading CoNLL columns {layout} of {Path(path).name}; choose others with --columns")
-    with progress(f"reading {Path(path).name}"), warnings.catch_warnings(record=True) as caught:
+        say(f"reading CoNLL columns {layout} of {name}; choose others with --columns")
+    with progress(f"reading {name}"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         data = read_data(path, kind, columns, tabs, valid)
     for warning in caught:
         warn(str(warning.message))
-    _warn_of_words_as_labels(data, path)
+    if isinstance(data, Structures) and not data.tuples:
+        labels = {label for instance in data.instances for label in instance.y}
+        words = {word for instance in data.instances for word in instance.x.get(WORD, ())}
+        if len(labels) > max(len(words), _MANY_LABELS):
+            warn(
+                f"{name} has {len(labels):,} different labels and {len(words):,} different words; if another"
+                " column has the labels, name it, as in `--columns label,word`"
+            )
     return data
-
-
-def _warn_of_words_as_labels(data: Data, path: str) -> None:
-    from lcons_core._instance import WORD
-    from lcons_tasks.own_data import Structures
-
-    if not isinstance(data, Structures) or data.tuples:
-        return
-    labels = {label for instance in data.instances for label in instance.y}
-    words = {word for instance in data.instances for word in instance.x.get(WORD, ())}
-    if len(labels) > max(len(words), _MANY_LABELS):
-        warn(
-            f"{Path(path).name} has {len(labels):,} different labels and {len(words):,} different words;"
-            " if another column has the labels, name it, as in `--columns label,word`"
-        )
 
 
 def read_words_and_labels(path: str, form: str | None, columns: str | None) -> Structures:

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.console import print_json, say, warn
+from lcons_cli.console import print_answer, say, warn
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import COUNT, INPUT, OUTPUT, SEED, check_output, in_options, json_option
 from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_core import Recipe
-    from lcons_core.learn._estimator import Progress
-    from lcons_tasks.own_data import Learned
-    from lcons_tasks.own_data._data import Data
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
 TEMPLATE = Path(__file__).with_name("recipe.toml")
@@ -46,26 +43,12 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.argument("data", type=INPUT, metavar="DATA")
 @click.option("-o", "--output", required=True, type=OUTPUT, help="The file for the constraint (JSON).")
 @labelled_options
-@click.option(
-    "--feature",
-    type=click.Choice(FEATURES),
-    help="What the constraint reads. Windows of n labels: alone (ngram), or with POS tags (pos), punctuation,"
-    " shapes, or words. Whole structures: which labels exist (existence), or how often (counts). Pairs or"
-    " other tuples (pairs). Default: ngram, or pairs for tuples. psi vectors have no feature.",
-)
+@click.option("--feature", type=click.Choice(FEATURES), help="What the constraint reads. Default: see above.")
 @click.option("-n", "n", type=COUNT, help="Length of n-grams. Default: 2; for existence, 1.")
 @click.option("--names", metavar="NAMES", help="The names of the members of tuples, as in source,relation.")
-@click.option(
-    "-K",
-    "--hidden",
-    metavar="K",
-    callback=_hidden,
-    help="Number of hidden units. Several (2,5,10) or auto: chosen by cross-validation. Default: 10.",
-)
+@click.option("-K", "--hidden", metavar="K", callback=_hidden, help="Number of hidden units. Default: 10.")
 @click.option("--seed", type=SEED, help="Seed of the random numbers. Default: 0.")
-@click.option(
-    "--recipe", "recipe_file", type=INPUT, metavar="FILE.toml", help="All other settings, as a TOML file."
-)
+@click.option("--recipe", type=INPUT, metavar="FILE.toml", help="All other settings, as a TOML file.")
 @click.option(
     "--print-recipe",
     is_flag=True,
@@ -74,18 +57,8 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
     callback=_print_recipe,
     help="Print a recipe with all settings and their defaults, and exit.",
 )
-@click.option(
-    "--dev",
-    "held_out",
-    type=INPUT,
-    help="Held-out data. Default: each of five contiguous folds of DATA is held out once.",
-)
-@click.option(
-    "--held-out-end",
-    is_flag=True,
-    help="Hold out the last 20 % of DATA, by position, and learn only from the others; `lcons diagnose` then"
-    " uses them.",
-)
+@click.option("--dev", "held_out", type=INPUT, help="Held-out data. Default: folds of DATA.")
+@click.option("--held-out-end", is_flag=True, help="Hold out the last 20 % of DATA, by position.")
 @click.option("--no-held-out", is_flag=True, help="Do not judge on held-out data, which is quicker.")
 @json_option
 def learn(
@@ -93,12 +66,12 @@ def learn(
     output: str,
     form: str | None,
     columns: str | None,
-    recipe_file: str | None,
+    recipe: str | None,
     held_out: str | None,
     held_out_end: bool,
     no_held_out: bool,
     as_json: bool,
-    **settings: Any,
+    **options: Any,
 ) -> None:
     """Learn a constraint from the labelled structures in DATA, and print its rules.
 
@@ -106,6 +79,25 @@ def learn(
     [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1,
     or npz with X, y and names. Columns of a table named block=value form a block, of which one value holds;
     numbers with fractions or below 0 are real or integer columns.
+
+    `--format` is conll; tabs: columns separated by one tab, so that cells may contain blanks; jsonl: JSON
+    lines or an array, also of doccano and of spaCy's tuples; csv: a token and a tag per row, or psi vectors;
+    npz: psi vectors; datasets: a folder that Hugging Face `datasets` saved. With lcons-contrib also spacy (a
+    DocBin), prodigy, label-studio, webanno (TSV 3) and brat: files of these tools.
+
+    `--columns` are places of columns. CoNLL: `word,pos,label` are the first three, `_` skips one;
+    `word=1,label=-1` are numbers, negative ones from the end. JSON lines and datasets:
+    `word=tokens,label=tags` are members. spacy, webanno: `label=NAME` is a span group or layer. Default: the
+    first column is the word, the last is the label, and the second of three or more is pos; in `.conllu`
+    files the words are FORM and the labels UPOS.
+
+    `--feature` is what the constraint reads. Windows of n labels: alone (ngram), or with POS tags (pos),
+    punctuation, shapes, or words. Whole structures: which labels exist (existence), or how often (counts).
+    Pairs or other tuples (pairs). Default: ngram, or pairs for tuples. psi vectors have no feature. `-K` may
+    be several numbers (2,5,10) or auto: chosen by cross-validation. All other settings are in the recipe.
+
+    The constraint is judged by five folds of DATA, each held out once; by other data (`--dev`); or by the
+    last 20 % of DATA, from which it then does not learn (`--held-out-end`) and which `lcons diagnose` uses.
 
     Prints the rules in words, how well they fit held-out data, and what they forbid there. A warning is
     printed if the constraint forbids correctly labelled structures. The last line is advice: use it as a hard
@@ -129,40 +121,45 @@ def learn(
     """
     if (held_out is not None) + held_out_end + no_held_out > 1:
         raise click.UsageError("use one of --dev, --held-out-end and --no-held-out.")
-    check_output(output, data, held_out, recipe_file)
+    check_output(output, data, held_out, recipe)
     from lcons_core import save
-    from lcons_tasks.own_data._data import Part, Split, contiguous_folds, split
-    from lcons_tasks.own_data._summary import summarise, summary_dict
+    from lcons_tasks import own_data
+    from lcons_tasks.own_data import Part, Split
 
-    recipe, valid = read_recipe(recipe_file, settings)
+    settings, valid = read_recipe(recipe, options)
     whole = train = read_labelled(data, form, columns, valid)
     judges = None if held_out is None else read_labelled(held_out, form, columns, valid)
     parts = Split((Part.all_of(whole, Path(data).name),))
-    folds = None if held_out or held_out_end or no_held_out else recipe.folds
+    folds = None if held_out or held_out_end or no_held_out else settings.folds
     if held_out_end:
         parts = Split.by_position(whole, Path(data).name)
-        train, judges = split(whole)
+        train, judges = own_data.split(whole)
     elif held_out is not None and judges is not None:
         parts = replace(parts, held_out=(Part.all_of(judges, Path(held_out).name),))
-    learned = _learned(train, recipe, judges, folds)
+    with progress("learning") as report:
+        learned = own_data.learn(
+            train,
+            settings,
+            judges,
+            folds=folds,
+            progress=lambda now: report(now.epoch, now.epochs),
+            judging=lambda *at: report(*at, "judging by folds; --no-held-out omits it"),
+        )
     judged = "nothing was held out"
     if learned.held_out is not None:
-        parts = replace(parts, folds=0 if folds is None else len(contiguous_folds(whole, folds)))
+        parts = replace(parts, folds=0 if folds is None else len(own_data.contiguous_folds(whole, folds)))
         judged = parts.held_out_words
     elif not no_held_out:
         say(f"nothing is held out of {parts.learned_from[0]}, too few for that; pass some with --dev")
         judged = "too few to hold some out"
-    source = parts.learned_from_words
-    constraint = learned.constraint
+    constraint, source = learned.constraint, parts.learned_from_words
     save(replace(constraint, provenance={**constraint.provenance, "split": parts.to_dict()}), output)
     command = click.get_current_context().command
     warnings = [in_options(text, command) for text in learned.warnings]
-    if as_json:
-        summary = summary_dict(learned, source, judged)
-        advice = in_options(summary["advice"], command)
-        print_json({"constraint": output, **summary, "warnings": warnings, "advice": advice})
-    else:
-        click.echo(in_options(summarise(learned, source, judged), command), nl=False)
+    summary = {"constraint": output, **own_data.summary_dict(learned, source, judged), "warnings": warnings}
+    summary["advice"] = in_options(summary["advice"], command)
+    text = in_options(own_data.summarise(learned, source, judged), command)
+    print_answer(as_json, summary, text.removesuffix("\n"))
     for text in warnings:
         warn(text)
     say(f"written to {output}: the constraint learned from {source}")
@@ -190,17 +187,3 @@ def read_recipe(path: str | None, options: dict[str, Any]) -> tuple[Recipe, str 
         return Recipe.from_dict(settings), valid
     except TypeError as error:
         raise InvalidInput(f"a setting of the recipe {path!r} has a wrong type: {error}.") from None
-
-
-def _learned(data: Data, recipe: Recipe, held_out: Data | None, folds: int | None) -> Learned:
-    from lcons_tasks.own_data import learn as learn_from
-
-    with progress("learning") as report:
-
-        def step(now: Progress) -> None:
-            report(now.epoch, now.epochs)
-
-        def judging(number: int, of: int) -> None:
-            report(number, of, "judging by folds; --no-held-out omits it")
-
-        return learn_from(data, recipe, held_out, progress=step, folds=folds, judging=judging)

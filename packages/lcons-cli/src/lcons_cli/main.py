@@ -1,4 +1,4 @@
-"""The `lcons` command and its subcommands, which import other modules only when they run.
+"""The `lcons` command. The module of a subcommand is imported when it is named, other modules when it runs.
 
 Results go to stdout, all else to stderr. Exit codes: 0 done, 1 the answer is no, 2 an error in one line (or
 wrong usage, or a bug with its traceback), 3 undecided, 130 interrupted, 143 terminated. If the reader of
@@ -11,40 +11,25 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.audit import audit
-from lcons_cli.compare import compare
-from lcons_cli.convert import convert
-from lcons_cli.data import data
-from lcons_cli.decode import decode
-from lcons_cli.demo import demo
-from lcons_cli.diagnose import diagnose
-from lcons_cli.evaluate import evaluate
-from lcons_cli.explain import explain
-from lcons_cli.extract import extract
-from lcons_cli.fit import fit
-from lcons_cli.learn import learn
 from lcons_cli.options import in_options
-from lcons_cli.parse import parse
-from lcons_cli.report import report
-from lcons_cli.run import run
-from lcons_cli.scheme import scheme
-from lcons_cli.tag import tag
-from lcons_cli.verify import verify
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+# The commands of lcons itself: each is in the module of its name.
 SECTIONS = {
-    "Taggers": (fit, tag, evaluate, audit),
-    "Rules": (learn, explain, decode, diagnose, report),
-    "Files and checks": (scheme, convert, compare, verify),
-    "The paper": (run, demo, data),
-    "Applications": (parse, extract),
+    "Taggers": ("fit", "tag", "evaluate", "audit"),
+    "Rules": ("learn", "explain", "decode", "diagnose", "report"),
+    "Files and checks": ("scheme", "convert", "compare", "verify"),
+    "The paper": ("run", "demo", "data"),
+    "Applications": ("parse", "extract"),
 }
+OWN = [name for names in SECTIONS.values() for name in names]
 # Commands that lcons-contrib brings, so that `lcons` can name it where it is missing.
 IN_CONTRIB = frozenset(["ask", "calibrate", "grammar", "repair"])
 
@@ -87,22 +72,22 @@ class LconsGroup(click.Group):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *contributed()]
+        return [*OWN, *contributed()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command = super().get_command(ctx, cmd_name)
-        if command is None and cmd_name in contributed():
+        if command is None and cmd_name in OWN:
+            command = getattr(import_module(f"lcons_cli.{cmd_name}"), cmd_name)
+        elif command is None and cmd_name in contributed():
             command = contributed()[cmd_name].load()
-        if command is None and cmd_name in IN_CONTRIB:
+        elif command is None and cmd_name in IN_CONTRIB:
             ctx.fail(f"`{cmd_name}` is a command of lcons-contrib: run `pip install lcons-contrib`.")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        sections = {heading: [str(one.name) for one in members] for heading, members in SECTIONS.items()}
-        for heading, names in (sections | {"More": list(contributed())}).items():
+        for heading, names in (SECTIONS | {"More": tuple(contributed())}).items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name, command.get_short_help_str(60)) for name, command in commands if command]
-            if rows:
+            if rows := [(name, command.get_short_help_str(60)) for name, command in commands if command]:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
 
@@ -137,7 +122,7 @@ def contributed() -> "dict[str, EntryPoint]":
     from importlib.metadata import entry_points
 
     entries = {entry.name: entry for entry in entry_points(group="lcons.commands")}
-    return {name: entries[name] for name in sorted(entries) if name not in main.commands}
+    return {name: entries[name] for name in sorted(entries) if name not in OWN}
 
 
 @click.group(cls=LconsGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
@@ -145,8 +130,3 @@ def contributed() -> "dict[str, EntryPoint]":
 @click.option("-q", "--quiet", is_flag=True, help="Print only results, warnings and errors.")
 def main(quiet: bool) -> None:
     """Learn linear constraints from examples, read them, and decode under them."""
-
-
-for section in SECTIONS.values():
-    for member in section:
-        main.add_command(member)

@@ -27,19 +27,11 @@ _BEGINNING = 2**16
 @click.argument("scheme", metavar="SCHEME|RULES.txt")
 @click.argument("labels", metavar="LABELS")
 @click.option("-o", "--output", required=True, type=OUTPUT, help="The file for the constraint (JSON).")
-@click.option(
-    "-n", "n", type=COUNT, help="For rules on labels: how many labels in a row they are about. Default: 2."
-)
+@click.option("-n", "n", type=COUNT, help="For rules on labels: on how many in a row. Default: 2.")
 @labelled_options
 @json_option
 def scheme(
-    scheme: str,
-    labels: str,
-    output: str,
-    n: int | None,
-    form: str | None,
-    columns: str | None,
-    as_json: bool,
+    scheme: str, labels: str, output: str, n: int | None, form: str | None, columns: str | None, as_json: bool
 ) -> None:
     """Write a constraint that is designed, not learned, for `lcons decode` and the other commands.
 
@@ -57,28 +49,22 @@ def scheme(
       lcons explain pairs.json --rules > rules.txt
       lcons scheme rules.txt pairs.json -o edited.json
     """
-    from lcons_core import save
+    import lcons_core
 
     check_output(output, labels, scheme)
     if scheme in SCHEMES:
         if n is not None:
             raise click.UsageError(f"-n is for rules; the scheme {scheme} is about pairs.")
-        constraint = _scheme(scheme, _labels(labels, form, columns))
+        constraint = getattr(lcons_core, scheme)(_labels(labels, form, columns))
     else:
         constraint = _rules(INPUT.convert(scheme, None, None), labels, n, form, columns)
-    save(constraint, output)
+    lcons_core.save(constraint, output)
     designed, K = constraint.provenance["designed"], constraint.network.K
     if as_json:
         labels_of = list(constraint.labels)
         print_json({"constraint": output, "designed": designed, "labels": labels_of, "hidden": K})
     names = f" on {len(constraint.labels):,} labels" if constraint.labels else ""
     say(f"written to {output}: {designed}{names}, K = {K}")
-
-
-def _scheme(name: str, labels: tuple[str, ...]) -> LearnedConstraint:
-    from lcons_core import bilou, bioes, iob2
-
-    return {"iob2": iob2, "bioes": bioes, "bilou": bilou}[name](labels)
 
 
 def _rules(path: str, labels: str, n: int | None, form: str | None, columns: str | None) -> LearnedConstraint:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from lcons_cli.console import print_json, say
+from lcons_cli.console import print_answer, say
 from lcons_cli.options import INPUT, json_option, seed_option
 from lcons_cli.progress import progress
 
@@ -40,18 +40,13 @@ def verify(constraint: str, seed: int, as_json: bool) -> None:
 
     learned = load(constraint)
     space, network = learned.space, learned.network
-    every = exhausts(network, space)
-    say(
-        f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
-        f" {space.extent} of {', '.join(block.name for block in space.blocks[:6])},"
-        f" {'all checked' if every else f'{SAMPLES:,} drawn with seed {seed}'}"
-    )
+    checked = "all checked" if exhausts(network, space) else f"{SAMPLES:,} drawn with seed {seed}"
+    blocks = ", ".join(block.name for block in space.blocks[:6])
+    rows = many(estimate_rows(network).rows)
+    say(f"K = {network.K}, {rows} rows by Theorem 1; {space.extent} of {blocks}, {checked}")
     with progress("checking every form"):
         verdict = verify_constraint(learned, samples=SAMPLES, seed=seed)
-    if as_json:
-        print_json(verdict.to_dict())
-    else:
-        click.echo(str(verdict))
+    print_answer(as_json, verdict.to_dict(), str(verdict))
     if verdict.witness is not None:
         if verdict.witness.point is not None:
             say(f"the witness: {in_words(verdict.witness.point)}")
