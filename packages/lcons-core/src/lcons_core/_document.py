@@ -22,6 +22,7 @@ Not in the paper.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import platform
 from collections.abc import Iterable, Mapping
@@ -33,7 +34,7 @@ from numpy.typing import ArrayLike
 from lcons_core._blocks import check_numbers
 from lcons_core._constraint import LearnedConstraint, as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
-from lcons_core._files import canonical, check_plain, digest, open_regular, parse, pretty, replacing
+from lcons_core._files import canonical, digest, open_regular, parse, pretty, replacing
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._psi import Psi, SparsePsi
 from lcons_core._space import FeatureSpace
@@ -45,6 +46,8 @@ FORMAT = "lcons-constraint"
 VERSION = 1
 _KEYS = {"format", "version", "scope", "space", "feature", "provenance", "network", "sha256"}
 MAX_BYTES = 2**26
+MAX_DEPTH = 32
+LARGEST_INTEGER = 2**128
 _LONGEST_SENTENCE = 400
 
 
@@ -274,3 +277,29 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "unknown"
+
+
+def check_plain(value: Any, what: str, depth: int = MAX_DEPTH) -> None:
+    """Raises `InvalidInput` if `value` is not plain data; the message names the place."""
+    if depth == 0:
+        raise InvalidInput(f"{what} must be at most {MAX_DEPTH} levels deep.")
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+            raise InvalidInput(f"{what} must be valid text, found half of a surrogate pair in {value!r}.")
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            check_plain(item, f"{what}[{i}]", depth - 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidInput(f"the keys of {what} must be strings, found {key!r}.")
+            check_plain(key, f"a key of {what}", depth)
+            check_plain(item, f"{what}[{key!r}]", depth - 1)
+    elif isinstance(value, int):
+        if abs(value) > LARGEST_INTEGER:
+            raise InvalidInput(f"{what} must be at most 2^128, found a larger integer.")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidInput(f"{what} must be finite, found {value}.")
+    elif value is not None:
+        raise InvalidInput(f"{what} must be plain data, which JSON can store, found {type(value).__name__}.")

@@ -25,8 +25,6 @@ from typing import Any, BinaryIO, NoReturn
 
 from lcons_core._errors import InvalidInput
 
-MAX_DEPTH = 32
-LARGEST_INTEGER = 2**128
 _MOST_DIGITS = 40
 _WIDTH = 96
 _HIDDEN = ".lcons-"
@@ -94,32 +92,6 @@ def hidden_folder(parent: Path) -> Iterator[Path]:
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=_HIDDEN, dir=parent, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
-
-
-def check_plain(value: Any, what: str, depth: int = MAX_DEPTH) -> None:
-    """Raises `InvalidInput` if `value` is not plain data; the message names the place."""
-    if depth == 0:
-        raise InvalidInput(f"{what} must be at most {MAX_DEPTH} levels deep.")
-    if isinstance(value, str):
-        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-            raise InvalidInput(f"{what} must be valid text, found half of a surrogate pair in {value!r}.")
-    elif isinstance(value, list | tuple):
-        for i, item in enumerate(value):
-            check_plain(item, f"{what}[{i}]", depth - 1)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise InvalidInput(f"the keys of {what} must be strings, found {key!r}.")
-            check_plain(key, f"a key of {what}", depth)
-            check_plain(item, f"{what}[{key!r}]", depth - 1)
-    elif isinstance(value, int):
-        if abs(value) > LARGEST_INTEGER:
-            raise InvalidInput(f"{what} must be at most 2^128, found a larger integer.")
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise InvalidInput(f"{what} must be finite, found {value}.")
-    elif value is not None:
-        raise InvalidInput(f"{what} must be plain data, which JSON can store, found {type(value).__name__}.")
 
 
 def digest(value: Any) -> str:

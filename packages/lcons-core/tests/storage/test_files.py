@@ -29,8 +29,8 @@ from lcons_core import (
 )
 from lcons_core import _document as files
 from lcons_core._arithmetic import LARGEST_MAGNITUDE
-from lcons_core._document import dumps, hash_psi, loads, record, versions
-from lcons_core._files import check_plain, digest, parse, pretty
+from lcons_core._document import check_plain, dumps, hash_psi, loads, record, versions
+from lcons_core._files import digest, parse, pretty
 from lcons_core.features import Existence, NgramLabels, Tuples
 from lcons_core.testing import constraints, structures
 

@@ -33,16 +33,16 @@ from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
 from lcons_decode._stream import decode_batch
 from lcons_decode.chains._beam import beam_search, search
 from lcons_decode.chains._brute import brute
-from lcons_decode.chains._constrained import (
+from lcons_decode.chains._lagrangian import decode_lagrangian
+from lcons_decode.chains._marginals import marginals
+from lcons_decode.chains._viterbi import (
     constrained_ids,
     constrained_viterbi,
     constrained_viterbi_batch,
     decode_global,
     nbest,
+    viterbi,
 )
-from lcons_decode.chains._lagrangian import decode_lagrangian
-from lcons_decode.chains._marginals import marginals
-from lcons_decode.chains._viterbi import viterbi
 from lcons_decode.chains._windows import ChainConstraints
 from lcons_decode.files._constraints import load_constraints
 

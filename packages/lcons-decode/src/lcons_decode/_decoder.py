@@ -27,8 +27,7 @@ from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Floats, Ints
 from lcons_decode._stream import DECODERS, MOST_KEPT
-from lcons_decode.chains._constrained import BUDGET
-from lcons_decode.chains._viterbi import viterbi_batch
+from lcons_decode.chains._viterbi import BUDGET, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
 EMISSION = "emission"

@@ -29,8 +29,7 @@ from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, lis
 from lcons_decode._result import Decoding
 from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Scored, X, checked_scores, shares_model, x_of
 from lcons_decode.chains._beam import beam_search_batch
-from lcons_decode.chains._constrained import BUDGET, constrained_viterbi_batch, decode_global
-from lcons_decode.chains._viterbi import viterbi_batch
+from lcons_decode.chains._viterbi import BUDGET, constrained_viterbi_batch, decode_global, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
 # A chunk of a stream ends when the first of these two is reached.

@@ -33,10 +33,10 @@ from lcons_decode import (
 )
 from lcons_decode._stream import DECODERS
 from lcons_decode.chains._beam import beam_search_batch
-from lcons_decode.chains._row_store import MOST_CODES
+from lcons_decode.chains._contributions import MOST_CODES
 from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_decode.ilp import decode_ilp
-from lcons_decode.kernels import share_rows
+from lcons_decode.kernels._arrays import share_rows
 
 quick = settings(max_examples=40, deadline=None)
 LOOPS = {
@@ -120,7 +120,7 @@ def test_cached_is_uncached(most_codes, corpus):
     cached = ChainConstraints.of(uses, sequences[0].labels)
     for scores, x in zip(sequences, xs, strict=True):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("lcons_decode.chains._row_store.MOST_CODES", most_codes)
+            patch.setattr("lcons_decode.chains._contributions.MOST_CODES", most_codes)
             answers = constrained_viterbi(scores, cached, x), beam_search(scores, cached, x)
         assert answers == (constrained_viterbi(scores, uses, x), beam_search(scores, uses, x))
 

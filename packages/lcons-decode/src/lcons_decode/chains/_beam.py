@@ -27,8 +27,7 @@ from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainBatch, ChainScores, Sequences, X, Xs, x_of
 from lcons_decode.chains._viterbi import viterbi
 from lcons_decode.chains._windows import ChainConstraints, lay_out
-from lcons_decode.kernels import share_rows
-from lcons_decode.kernels._arrays import Floats, Ints
+from lcons_decode.kernels._arrays import Floats, Ints, share_rows
 
 
 def beam_search(

@@ -10,7 +10,9 @@ An n-gram is stored as one integer, its code: base V = L + 1, most significant l
 padding. The kind of a window is its contexts, the number of START labels at its beginning, and whether it
 ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
 order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
-constraints, upper bounds on the penalty given the last labels are cached instead. Lists are exact:
+constraints, what the contexts add to each unit and upper bounds on the penalty given the last labels are
+cached instead. `RowIndex` finds the row of a kind in these arrays, which only grow: in a table of all codes,
+or by a search if there are too many of them. Lists are exact:
 weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`).
 """
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +30,96 @@ from lcons_core import CodedColumn, LearnedConstraint, TooLarge, compile_masks
 from lcons_core._blocks import check_numbers
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.chains._ngrams import costs
-from lcons_decode.chains._row_store import RowIndex, RowStore
-from lcons_decode.kernels import share_rows
-from lcons_decode.kernels._arrays import LANES, WORD, Bits, Floats, Groups, Ints, Singles, listed_groups
+from lcons_decode.kernels._arrays import (
+    LANES,
+    WORD,
+    Bits,
+    Floats,
+    Groups,
+    Ints,
+    Singles,
+    Small,
+    listed_groups,
+    share_rows,
+)
 
 # Bounds are those of pairs, much closer, up to so many numbers and, for windows of more than two labels, up
 # to so many labels, with padding: then each is the largest of as many.
 MOST_PAIRED, MOST_BOUNDS = 64, 2**25
 # Float32 rounds by less than this, so bounds remain bounds.
 SMALLER = 1.0 - 2.0**-22
+# A table of codes is allocated as zeros, so only the pages that are written to take memory.
+MOST_CODES = 2**24
+
+
+@dataclass(eq=False)
+class RowIndex:
+    """The rows 0, 1, ... of codes below `size`, in the order in which they were added."""
+
+    size: int
+    _table: Small | None = None
+    _codes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    _rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    _count: int = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def rows(self, codes: Ints) -> Ints:
+        """The row of each code, -1 for a code that was not added."""
+        if self.size <= MOST_CODES:
+            if self._table is None:
+                self._table = np.zeros(self.size, dtype=np.int32)
+            return self._table[codes].astype(np.int64) - 1
+        if not self._count:
+            return np.full(len(codes), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._codes, codes), self._count - 1)
+        return np.where(self._codes[at] == codes, self._rows[at], -1)
+
+    def add(self, codes: Ints) -> None:
+        """Appends codes, none of which has a row yet."""
+        rows = self._count + np.arange(len(codes))
+        self._count += len(codes)
+        if self._table is not None:
+            self._table[codes] = rows + 1
+            return
+        order = np.argsort(np.concatenate([self._codes, codes]), kind="stable")
+        self._codes = np.concatenate([self._codes, codes])[order]
+        self._rows = np.concatenate([self._rows, rows])[order]
+
+
+@dataclass(eq=False)
+class RowStore:
+    """The rows of one constraint."""
+
+    index: RowIndex
+    groups: Groups = field(default_factory=Groups.empty)
+    pairs: Bits = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.uint64))
+    contexts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    tops: Singles = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.float32))
+    _space: Singles = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.float32), repr=False)
+
+    def add_tops(self, tops: Singles) -> None:
+        """Appends bounds, in space that grows by doubling; if they know the last label alone, all do."""
+        used, size = len(self.tops), len(self.tops) + len(tops)
+        if size > len(self._space) or tops.shape[1:] != self._space.shape[1:]:
+            self._space = np.empty((max(size, 2 * used), *tops.shape[1:]), dtype=np.float32)
+            if used:
+                self._space[:used] = last_label_tops(self.tops) if tops.shape[1] == 1 else self.tops
+        self._space[used:size] = tops
+        self.tops = self._space[:size]
+
+    @property
+    def nbytes(self) -> int:
+        """The approximate size of the cache."""
+        arrays: tuple[NDArray[Any], ...] = (*self.groups, self.pairs, self.contexts, self.tops)
+        return sum(array.nbytes for array in arrays) + 16 * len(self.index)
+
+
+def last_label_tops(tops: Singles) -> Singles:
+    """(R, 1, P): the bounds given the last label alone."""
+    found: Singles = tops.max(1, keepdims=True)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

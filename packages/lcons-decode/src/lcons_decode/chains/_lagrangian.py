@@ -29,7 +29,7 @@ from lcons_core.features import Counts
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainScores, Floats, X, checked_scores
-from lcons_decode.chains._constrained import constrained_viterbi
+from lcons_decode.chains._viterbi import constrained_viterbi
 from lcons_decode.chains._windows import ChainConstraints
 
 ROUNDS = 200

@@ -18,9 +18,8 @@ from lcons_core.features import NgramContext
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, broken_parts, judged_margins
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, X, Xs, columns_of
-from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
+from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local, last_label_tops
 from lcons_decode.chains._ngrams import costs
-from lcons_decode.chains._row_store import last_label_tops
 from lcons_decode.kernels._arrays import (
     LANES,
     Bits,

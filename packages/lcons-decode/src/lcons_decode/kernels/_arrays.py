@@ -1,4 +1,4 @@
-"""The input of the kernels, as named tuples that numba accepts.
+"""The input of the kernels, as named tuples that numba accepts, and the division of a batch among threads.
 
 Conventions: L labels, V = L + 1 with L for padding. A state is the code, base V, of the last m labels, m >=
 1; an n-gram is state * V + label. Sequence i has T_i tokens and T_i + 1 steps, the last being STOP; tokens
@@ -8,9 +8,13 @@ from the left, so that ties go to the first labelling in declared label order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,3 +193,47 @@ class Layout(NamedTuple):
     def m(self) -> int:
         """The number of past labels in a state."""
         return self.lists.m
+
+
+Result = TypeVar("Result")
+
+LEAST_SHARE = 64
+PIECES = 4  # per worker, because pieces differ in cost
+
+
+def share_rows(run: Callable[[int, int], Result], total: int, threads: int | None = None) -> list[Result]:
+    """The results of run(first, last) for ranges that cover 0 .. total - 1, in order, on at most `threads`
+    threads (default: all cores), of which the caller's is one."""
+    workers = min(threads or os.cpu_count() or 1, max(1, total // LEAST_SHARE))
+    if workers == 1:
+        return [run(0, total)]
+    pieces = min(PIECES * workers, total)
+    edges = [total * i // pieces for i in range(pieces + 1)]
+    found: dict[int, Result] = {}
+    left = iter(range(pieces))
+
+    def work(worker: int) -> None:
+        _begin_apart(worker, workers)
+        try:
+            for i in left:
+                found[i] = run(edges[i], edges[i + 1])
+        finally:
+            deque(left, maxlen=0)  # after an error, no other piece is begun
+
+    with ThreadPoolExecutor(workers - 1) as pool:
+        others = [pool.submit(work, worker) for worker in range(1, workers)]
+        work(0)
+        for other in others:
+            other.result()
+    return [found[i] for i in range(pieces)]
+
+
+def _begin_apart(worker: int, workers: int) -> None:
+    """Moves the thread to a core of its own, if there is one for each worker: threads that begin on one core
+    may share it for longer than a batch takes. From there, the system moves them as it likes."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = os.sched_getaffinity(0)
+        if len(cores) == workers:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, {sorted(cores)[worker]})
+                os.sched_setaffinity(0, cores)

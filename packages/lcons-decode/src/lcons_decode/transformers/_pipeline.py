@@ -39,8 +39,8 @@ from lcons_decode._adapters import label_names
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
 from lcons_decode._result import Decoding
 from lcons_decode._scores import ChainScores, Floats
-from lcons_decode.chains._constrained import constrained_viterbi, decode_global
 from lcons_decode.chains._marginals import marginals, window_probabilities
+from lcons_decode.chains._viterbi import constrained_viterbi, decode_global
 from lcons_decode.chains._windows import ChainConstraints
 
 SPAN, MEAN = "span", "mean"

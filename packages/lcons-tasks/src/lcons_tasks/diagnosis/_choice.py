@@ -33,7 +33,7 @@ from lcons_core._types import Floats
 from lcons_decode import Hard, Scored, Soft, usual_cost
 from lcons_decode._constraints import Constraint, ConstraintSet
 from lcons_decode._stream import decode_scored
-from lcons_decode.chains._constrained import BUDGET
+from lcons_decode.chains._viterbi import BUDGET
 from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._judgement import gold_bound
 from lcons_tasks.own_data._recommendation import HARD, NOTHING, SOFT, Gain, Recommendation, by_gold, recommend
