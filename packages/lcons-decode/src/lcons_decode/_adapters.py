@@ -50,13 +50,13 @@ def from_token_logits(
             f"expected logits of shape (sequences, tokens, {len(names)}), one score per label, found"
             f" {values.shape}; pass the labels of the model."
         )
-    kept = np.ones((B, T), dtype=bool) if mask is None else _array(mask, "the mask", 2) != 0
-    if kept.shape != (B, T):
+    present = np.ones((B, T), dtype=bool) if mask is None else _array(mask, "the mask", 2) != 0
+    if present.shape != (B, T):
         raise InvalidInput(
-            f"expected a mask of shape {(B, T)}, one value per token, found {kept.shape}; pass the"
+            f"expected a mask of shape {(B, T)}, one value per token, found {present.shape}; pass the"
             " attention_mask of the same batch."
         )
-    lengths = None if word_ids is None else [len(own) for own in word_ids]
+    lengths = None if word_ids is None else [len(ids) for ids in word_ids]
     if lengths not in (None, [T] * B):
         raise InvalidInput(
             f"expected word_ids for {B} sequences of {T} tokens, found them for {lengths!s:.60} tokens;"
@@ -64,7 +64,7 @@ def from_token_logits(
         )
     scores = []
     for i in range(B):
-        rows = np.flatnonzero(kept[i])
+        rows = np.flatnonzero(present[i])
         if word_ids is not None:
             rows = rows[_first_tokens([word_ids[i][t] for t in rows.tolist()], i)]
         scores.append(ChainScores(values[i, rows], labels=names))
@@ -74,18 +74,18 @@ def from_token_logits(
 def _first_tokens(words: Sequence[int | None], sequence: int) -> list[int]:
     """The first token of each word. Words must be 0, 1, 2, ... without a gap; otherwise labels would move to
     other words."""
-    found: list[int] = []
+    firsts: list[int] = []
     before = None
     for t, word in enumerate(words):
         if word is not None and word != before:
-            if word != len(found):
+            if word != len(firsts):
                 raise InvalidInput(
-                    f"expected word {len(found)} of sequence {sequence}, found word {word}; every word needs"
+                    f"expected word {len(firsts)} of sequence {sequence}, found word {word}; every word needs"
                     " a token, so leave out empty words, and pass each sequence whole and in order."
                 )
-            found.append(t)
+            firsts.append(t)
         before = word
-    return found
+    return firsts
 
 
 def _array(value: Any, what: str, ndim: int) -> Floats:

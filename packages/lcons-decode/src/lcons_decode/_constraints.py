@@ -109,9 +109,9 @@ def usual_cost(constraint: LearnedConstraint) -> str:
 def violation_scale(constraint: LearnedConstraint) -> float:
     """The mean of -margin over the invalid examples that the constraint rejected in training, from its
     provenance; 1.0 if that has no positive number."""
-    found = constraint.provenance.get("violation")
-    usable = isinstance(found, int | float) and np.isfinite(found) and found > 0
-    return float(found) if usable else 1.0  # type: ignore[arg-type]
+    violation = constraint.provenance.get("violation")
+    usable = isinstance(violation, int | float) and np.isfinite(violation) and violation > 0
+    return float(violation) if usable else 1.0  # type: ignore[arg-type]
 
 
 # The members of constraints on relations: labels of two candidates, and the relations between the two.
@@ -138,10 +138,12 @@ class ConstraintSet:
     def of(cls, constraints: Iterable[Constraint]) -> ConstraintSet:
         """Sorts constraints and names those without a name; raises an error if a name is used twice."""
         named: list[Hard | Soft] = []
-        for i, given in enumerate(listed(constraints)):
-            use = Hard(given) if isinstance(given, LearnedConstraint) else given
+        for i, constraint in enumerate(listed(constraints)):
+            use = Hard(constraint) if isinstance(constraint, LearnedConstraint) else constraint
             if not isinstance(use, Hard | Soft):
-                raise InvalidInput(f"constraints are LearnedConstraint, Hard or Soft: got {given!r:.80}.")
+                raise InvalidInput(
+                    f"constraints are LearnedConstraint, Hard or Soft: got {constraint!r:.80}."
+                )
             name = use.name or f"constraint {i + 1}"
             named.append(replace(use, name=name))
         names = [use.name for use in named]
@@ -222,7 +224,7 @@ def _parts(constraint: LearnedConstraint, instance: Instance) -> tuple[SparsePsi
     y = [feature.labels[0] if t in strange else label for t, label in enumerate(instance.y)]
     psi = feature.psi(Instance(instance.x, y))
     places = (feature.label_terms(len(y), window) for window in range(len(psi)))
-    known = np.array([not any(t in strange for t, _ in own) for own in places], dtype=np.bool_)
+    known = np.array([not any(t in strange for t, _ in terms) for terms in places], dtype=np.bool_)
     return psi.take(known), known
 
 

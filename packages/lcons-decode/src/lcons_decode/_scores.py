@@ -101,10 +101,10 @@ class ChainScores:
                 f"labels must be a list of {L} distinct names, one per column, got {labels!r:.60}."
             )
         names = tuple(map(str, names))  # numpy's strings are strings, too
-        given = (("transition", transition, (L, L)), ("start", start, (L,)), ("stop", stop, (L,)))
+        members = (("transition", transition, (L, L)), ("start", start, (L,)), ("stop", stop, (L,)))
         object.__setattr__(self, "emission", scores)
         object.__setattr__(self, "labels", names)
-        for name, value, shape in given:
+        for name, value, shape in members:
             array = np.zeros(shape) if value is None else read_scores(value, name, len(shape))
             if array.shape != shape:
                 raise InvalidInput(
@@ -212,16 +212,16 @@ class ChainBatch:
         return cls(whole.emission, ends, whole.transition, whole.start, whole.stop, whole.labels)
 
     @classmethod
-    def of(cls, given: Sequences) -> ChainBatch:
+    def of(cls, sequences: Sequences) -> ChainBatch:
         """Packs sequences that share labels, transition, start and stop; a batch is returned unchanged."""
-        if isinstance(given, ChainBatch):
-            return given
-        if isinstance(given, ChainScores) or not isinstance(given, Iterable):
+        if isinstance(sequences, ChainBatch):
+            return sequences
+        if isinstance(sequences, ChainScores) or not isinstance(sequences, Iterable):
             raise InvalidInput(
-                f"expected a list of ChainScores or a ChainBatch, found {_kind(given)}; put one sequence in a"
-                " list."
+                f"expected a list of ChainScores or a ChainBatch, found {_kind(sequences)}; put one sequence"
+                " in a list."
             )
-        sequences = [checked_scores(scores) for scores in given]
+        sequences = [checked_scores(scores) for scores in sequences]
         if not sequences:
             raise InvalidInput("a batch needs at least one sequence, found none.")
         first = sequences[0]
@@ -253,8 +253,8 @@ def x_of(xs: Xs, batch: ChainBatch, i: int) -> X:
     """The columns of sequence i."""
     if not isinstance(xs, Mapping):
         return None if xs is None else xs[i]
-    own = slice(int(batch.offsets[i]), int(batch.offsets[i + 1]))
-    return {name: CodedColumn.of(column[own]) for name, column in xs.items()}
+    tokens = slice(int(batch.offsets[i]), int(batch.offsets[i + 1]))
+    return {name: CodedColumn.of(column[tokens]) for name, column in xs.items()}
 
 
 @dataclass(frozen=True, eq=False)

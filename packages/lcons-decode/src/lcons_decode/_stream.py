@@ -122,8 +122,8 @@ def _decoded(
         for scored in chunk:
             check_columns(scored, uses)
         batch = ChainBatch.of([scored.scores for scored in chunk])
-        found = decode(chunk, batch, compiled)
-        for scored, answer, free in zip(chunk, found, viterbi_batch(batch), strict=True):
+        answers = decode(chunk, batch, compiled)
+        for scored, answer, free in zip(chunk, answers, viterbi_batch(batch), strict=True):
             stats = {**answer.stats, "alone": free.y, "changed": sum(map(ne, answer.y, free.y))}
             yield (
                 scored,
@@ -155,10 +155,10 @@ def check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:
         column = None if feature is None else feature.context_column
         if column is not None and column not in scored.x and len(scored.scores):
             shown = WORDS if column == WORD else column
-            given = ", ".join(WORDS if name == WORD else name for name in scored.x)
+            present = ", ".join(WORDS if name == WORD else name for name in scored.x)
             raise InvalidInput(
                 f"{scored.where}: expected {shown!r} next to the scores, because the constraint {use.name!r}"
-                f" reads it, found {given or 'only scores'}; add {shown!r}, one value per token."
+                f" reads it, found {present or 'only scores'}; add {shown!r}, one value per token."
             )
 
 
@@ -201,9 +201,9 @@ def decode_batch(
         raise InvalidInput(f"unknown decoder {decoder!r}; it is one of {', '.join(DECODERS)}.")
     if chunk < 1:
         raise InvalidInput(f"the chunk must be at least 1 sequence, found {chunk}.")
-    given = listed(constraints) if not isinstance(constraints, ChainConstraints) else constraints
+    uses = listed(constraints) if not isinstance(constraints, ChainConstraints) else constraints
     columns = None if xs is None else iter(xs)
-    return _decoded_batches(iter(sequences), given, columns, DECODERS[decoder], chunk, options)
+    return _decoded_batches(iter(sequences), uses, columns, DECODERS[decoder], chunk, options)
 
 
 def _decoded_batches(
@@ -226,6 +226,6 @@ def _decoded_batches(
                 continue
             if compiled is None or compiled.labels != some[first].labels:
                 compiled = ChainConstraints.of(constraints, some[first].labels)
-            own = None if columns is None else columns[first:last]
-            yield from decoder(ChainBatch.of(some[first:last]), compiled, own, **options)
+            batch_columns = None if columns is None else columns[first:last]
+            yield from decoder(ChainBatch.of(some[first:last]), compiled, batch_columns, **options)
             first = last

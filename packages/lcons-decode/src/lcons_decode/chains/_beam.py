@@ -94,15 +94,15 @@ def beam_search_batch(
         x = x_of(xs, batch, i)
         if not sizes[i]:
             # The beam is empty: the answer is Viterbi's, if any labelling has a finite score.
-            own = slice(batch.offsets[i], batch.offsets[i + 1])
+            tokens = slice(batch.offsets[i], batch.offsets[i + 1])
             alone = ChainScores(
-                batch.emission[own], batch.transition, batch.start, batch.stop, labels=batch.labels
+                batch.emission[tokens], batch.transition, batch.start, batch.stop, labels=batch.labels
             )
             answers.append(_without_beam(compiled, viterbi(alone), x, int(fallbacks[i])))
             continue
         ids = beams[: sizes[i], batch.offsets[i] : batch.offsets[i + 1]].tolist()
-        found = [tuple(batch.labels[c] for c in row) for row in ids]
-        answers.append(_choose(compiled, found, scores[i], counts[i], x, int(fallbacks[i])))
+        candidates = [tuple(batch.labels[c] for c in row) for row in ids]
+        answers.append(_choose(compiled, candidates, scores[i], counts[i], x, int(fallbacks[i])))
     return answers
 
 

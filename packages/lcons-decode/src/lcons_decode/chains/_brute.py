@@ -36,12 +36,12 @@ def brute(
 ) -> Decoding:
     """The labelling with the fewest violations and, among those, the best score; ties go to the first."""
     best = Decoding((), float("-inf"), Status.INFEASIBLE)
-    for found in labellings(scores, constraints, x):
-        if found.score == float("-inf"):
+    for labelling in labellings(scores, constraints, x):
+        if labelling.score == float("-inf"):
             continue
-        if best.status is Status.INFEASIBLE or (-len(found.violations), found.score) > (
+        if best.status is Status.INFEASIBLE or (-len(labelling.violations), labelling.score) > (
             -len(best.violations),
             best.score,
         ):
-            best = found
+            best = labelling
     return best

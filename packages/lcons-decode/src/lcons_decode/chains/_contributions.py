@@ -118,8 +118,8 @@ class RowStore:
 
 def last_label_tops(tops: Singles) -> Singles:
     """(R, 1, P): the bounds given the last label alone."""
-    found: Singles = tops.max(1, keepdims=True)
-    return found
+    largest: Singles = tops.max(1, keepdims=True)
+    return largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +206,10 @@ class CompiledLocal:
             if len(steps.tokens):
                 ids[n - 1 + steps.tokens] = feature.ids_of(columns[feature.column])
             for i in range(n):
-                own = ids[i : i + len(positions)]
+                members = ids[i : i + len(positions)]
                 if feature.pad:  # what is before the sequence is OTHER
-                    own = np.where(positions < n - 1 - i, other, own)
-                codes = codes * (other + 1) + own
+                    members = np.where(positions < n - 1 - i, other, members)
+                codes = codes * (other + 1) + members
         if self.feature.pad:
             codes = (codes * n + np.maximum(n - 1 - positions, 0)) * 2 + steps.stops
             present = ~(steps.stops & (positions == 0))
@@ -223,8 +223,8 @@ class CompiledLocal:
         """The members of kinds (C, contexts + 2): contexts, the number of START, whether STOP."""
         members = []
         for size in reversed(self.shape):
-            codes, own = np.divmod(codes, size)
-            members.append(own)
+            codes, member = np.divmod(codes, size)
+            members.append(member)
         none = [] if self.feature.pad else [np.zeros_like(codes)] * 2
         return np.stack([*reversed(members), *none], axis=1)
 
@@ -238,9 +238,9 @@ class CompiledLocal:
     def rows(self, codes: Ints) -> Ints:
         """The rows of the cache for these kinds; missing ones are computed first."""
         store = self.store
-        found = store.index.rows(codes)
-        if len(found) and found.min() < 0:
-            missing = np.unique(codes[found < 0])
+        rows = store.index.rows(codes)
+        if len(rows) and rows.min() < 0:
+            missing = np.unique(codes[rows < 0])
             kinds = self.kinds(missing)
             # By padding, because windows with the same padding are searched together.
             order = np.lexsort((kinds[:, -1], kinds[:, -2]))
@@ -251,27 +251,27 @@ class CompiledLocal:
                 store.groups = Groups.joined([store.groups, listed])
                 store.pairs = np.concatenate([store.pairs.reshape(-1, *pairs.shape[1:]), pairs])
             else:
-                given = self.context_activations(kinds)
-                tops = self._tops(given, kinds[:, -2:])
-                store.contexts = np.concatenate([store.contexts.reshape(-1, given.shape[1]), given])
+                contexts = self.context_activations(kinds)
+                tops = self._tops(contexts, kinds[:, -2:])
+                store.contexts = np.concatenate([store.contexts.reshape(-1, contexts.shape[1]), contexts])
                 store.add_tops(tops)
             store.index.add(missing)
-            found = store.index.rows(codes)
-        return found
+            rows = store.index.rows(codes)
+        return rows
 
-    def _tops(self, given: Floats, pads: Ints) -> Singles:
+    def _tops(self, contexts: Floats, pads: Ints) -> Singles:
         """(C, V or 1, P) an upper bound on the penalty of a window, given its last labels: two, unless there
         are many labels or rows."""
         from lcons_decode.kernels._compiled import least_totals
 
         assert self.weight is not None
-        V, numbers = self.V, (len(self.store.tops) + len(given)) * self.V
+        V, numbers = self.V, (len(self.store.tops) + len(contexts)) * self.V
         pairs = (V <= MOST_PAIRED or self.n <= 2) and numbers * V <= MOST_BOUNDS
         check_numbers(numbers, f"the bounds of {V - 1:,} labels")
         pads = np.ascontiguousarray(pads)
         least = share_rows(
-            lambda first, last: least_totals(given, pads, self.table, self.ends, pairs, first, last),
-            len(given),
+            lambda first, last: least_totals(contexts, pads, self.table, self.ends, pairs, first, last),
+            len(contexts),
         )
         exact = self.weight * costs(1.0 - np.concatenate(least), self.hinge)
         tops = np.zeros((*exact.shape[:2], -(-V // LANES) * LANES), dtype=np.float32)
@@ -284,9 +284,9 @@ class CompiledLocal:
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             from lcons_decode.kernels._compiled import allowed_codes
 
-            given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
+            contexts, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
             lists = share_rows(
-                lambda first, last: allowed_codes(given, pads, self.table, self.ends, first, last),
+                lambda first, last: allowed_codes(contexts, pads, self.table, self.ends, first, last),
                 len(kinds),
             )
             return Groups.joined([Groups(*part) for part in lists])
@@ -313,9 +313,9 @@ class CompiledLocal:
             padded = i < kind[-2] or (kind[-1] and i == self.n - 1)
             cells.append(np.array([len(self.feature.labels)]) if padded else self.order)
             codes = (codes[:, None] * self.V + (np.array([L]) if padded else np.arange(L))).reshape(-1)
-        allowed = mask[np.ix_(*(np.maximum(own, 0) for own in cells))]
-        for i, own in enumerate(cells):
-            allowed |= (own < 0).reshape([-1 if j == i else 1 for j in range(self.n)])
+        allowed = mask[np.ix_(*(np.maximum(places, 0) for places in cells))]
+        for i, places in enumerate(cells):
+            allowed |= (places < 0).reshape([-1 if j == i else 1 for j in range(self.n)])
         return codes[allowed.reshape(-1)]
 
 
@@ -344,10 +344,10 @@ def compile_local(
     )
     table = np.zeros((feature.n, len(labels) + 1, len(W)))
     for i, axis in enumerate(axes[-feature.n :]):
-        own = axis.table(W)
-        table[i, :-1] = np.where((order < 0)[:, None], least, own[order])
+        values = axis.table(W)
+        table[i, :-1] = np.where((order < 0)[:, None], least, values[order])
         if feature.pad:
-            table[i, -1] = own[len(feature.labels)]
+            table[i, -1] = values[len(feature.labels)]
     compiled = CompiledLocal(
         constraint,
         weight,

@@ -69,30 +69,30 @@ def decode_lagrangian(
     status = Status.HEURISTIC
     for step in range(1, rounds + 1):
         shifted = _shifted(scores, cuts)
-        found = constrained_viterbi(shifted, local, x)
-        if found.status is not Status.OPTIMAL:
+        relaxed = constrained_viterbi(shifted, local, x)
+        if relaxed.status is not Status.OPTIMAL:
             # The local constraints alone cannot be satisfied, or no labelling has a finite score.
             return Decoding(
-                found.y,
-                scores.score(found.y) if found.y else found.score,
-                found.status,
+                relaxed.y,
+                scores.score(relaxed.y) if relaxed.y else relaxed.score,
+                relaxed.status,
                 {"rounds": step, "bound": float("-inf"), "cuts": 0},
-                found.violations,
+                relaxed.violations,
             )
-        bound = min(bound, _bound(shifted, found, cuts))
-        score, violations = scores.score(found.y), compiled.violations(found.y, x)
+        bound = min(bound, _bound(shifted, relaxed, cuts))
+        score, violations = scores.score(relaxed.y), compiled.violations(relaxed.y, x)
         if best is None or (-len(violations), score) > (-len(best.violations), best.score):
-            best = Decoding(found.y, score, status, {}, violations)
-        slacks = _slacks(cuts, scores, found.y)
+            best = Decoding(relaxed.y, score, status, {}, violations)
+        slacks = _slacks(cuts, scores, relaxed.y)
         tight = not violations and all(
             cut.multiplier == 0 or slack == 0 for cut, slack in zip(cuts, slacks, strict=True)
         )
         if tight or (not best.violations and Fraction(best.score) >= bound):
             status = Status.OPTIMAL
-            best = Decoding(found.y, score, status) if tight else best
+            best = Decoding(relaxed.y, score, status) if tight else best
             break
-        _add_cuts(compiled, cuts, scores, found.y)
-        if not _move(cuts, scores, found.y, float(bound), best, step):
+        _add_cuts(compiled, cuts, scores, relaxed.y)
+        if not _move(cuts, scores, relaxed.y, float(bound), best, step):
             break
     assert best is not None
     if best.violations:
@@ -132,13 +132,13 @@ def _shifted(scores: ChainScores, cuts: list[Cut]) -> ChainScores:
     )
 
 
-def _bound(shifted: ChainScores, found: Decoding, cuts: list[Cut]) -> Fraction:
+def _bound(shifted: ChainScores, relaxed: Decoding, cuts: list[Cut]) -> Fraction:
     """An upper bound on the optimum: the relaxed value, with the rounding of the shifted scores on the
     safe side."""
     constant = sum((Fraction(cut.multiplier) * Fraction(cut.bias) for cut in cuts), Fraction(0))
-    value = Fraction(found.score) + constant
+    value = Fraction(relaxed.score) + constant
     # Each shifted emission has an error of at most one ulp of a score of this size; so has each addition.
-    size = float(np.abs(shifted.emission[np.isfinite(shifted.emission)]).sum()) + abs(found.score)
+    size = float(np.abs(shifted.emission[np.isfinite(shifted.emission)]).sum()) + abs(relaxed.score)
     exact = all(cut.multiplier == 0 for cut in cuts)
     return value if exact else value + Fraction(size * (4 * len(shifted) + 4 + 2 * len(cuts)) * 2.0**-52)
 

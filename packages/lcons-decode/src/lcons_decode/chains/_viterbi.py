@@ -183,10 +183,10 @@ def nbest(
     if not isinstance(count, int) or count < 1:
         raise InvalidInput(f"expected a number of labellings, 1 or more, found {count!r}; pass an int.")
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
-    found = islice(in_order(scores, compiled, x, count), count)
+    ranked = islice(in_order(scores, compiled, x, count), count)
     return [
         Decoding(y, score, Status.OPTIMAL, {"rank": rank}, compiled.global_violations(y, x))
-        for rank, (y, score) in enumerate(found, start=1)
+        for rank, (y, score) in enumerate(ranked, start=1)
     ]
 
 

@@ -84,13 +84,13 @@ class ChainConstraints:
     def groups(self) -> tuple[Groups, Bits]:
         """The allowed n-grams of all hard constraints, row after row, and their pairs (`kernels.Lists`);
         joined anew only if rows were added."""
-        found: tuple[Groups, Bits] = self._joined("groups", self.hard, lambda: _joined_groups(self.hard))
-        return found
+        lists: tuple[Groups, Bits] = self._joined("groups", self.hard, lambda: _joined_groups(self.hard))
+        return lists
 
     def activations(self) -> tuple[Floats, Singles]:
         """(contexts, tops) of all soft constraints, row after row (`kernels.Units`)."""
-        found: tuple[Floats, Singles] = self._joined("units", self.soft, lambda: _joined_units(self.soft))
-        return found
+        arrays: tuple[Floats, Singles] = self._joined("units", self.soft, lambda: _joined_units(self.soft))
+        return arrays
 
     def _joined(self, name: str, locals_: Sequence[CompiledLocal], join: Callable[[], Any]) -> Any:
         sizes = tuple(len(local.store.index) for local in locals_)
@@ -101,12 +101,12 @@ class ChainConstraints:
     def violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard constraints that a labelling breaks, by name and position."""
         instance = Instance(columns_of(x), tuple(y))
-        found = []
+        violations = []
         for use, local in zip(self.named.hard, self.hard, strict=True):
             positions = local.positions(len(instance.y))
             broken = broken_parts(use.constraint, instance)
-            found += [Violation(use.name, int(positions[i])) for i in broken]
-        return tuple(found) + self.global_violations(y, x)
+            violations += [Violation(use.name, int(positions[i])) for i in broken]
+        return tuple(violations) + self.global_violations(y, x)
 
     def global_violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard global constraints that a labelling breaks."""
@@ -132,12 +132,12 @@ def _joined_groups(hard: Sequence[CompiledLocal]) -> tuple[Groups, Bits]:
         return hard[0].store.groups, hard[0].store.pairs
     groups = Groups.joined([local.store.groups for local in hard] or [Groups.empty()])
     stores = [local.store.pairs for local in hard if len(local.store.pairs)]
-    shape = [max([0, *(own.shape[i] for own in stores)]) for i in (1, 2)]
+    shape = [max([0, *(store.shape[i] for store in stores)]) for i in (1, 2)]
     pairs = np.zeros((sum(map(len, stores)), *shape), dtype=np.uint64)
     row = 0
-    for own in stores:
-        pairs[row : row + len(own), : own.shape[1]] = own
-        row += len(own)
+    for store in stores:
+        pairs[row : row + len(store), : store.shape[1]] = store
+        row += len(store)
     return groups, pairs
 
 
@@ -149,12 +149,12 @@ def _joined_units(soft: Sequence[CompiledLocal]) -> tuple[Floats, Singles]:
     contexts = np.zeros((sum(len(local.store.index) for local in soft), size))
     row = first = 0
     for local in soft:
-        own = local.store.contexts.reshape(-1, local.table.shape[2])
-        contexts[row : row + len(own), first : first + own.shape[1]] = own
-        row, first = row + len(own), first + own.shape[1]
+        rows = local.store.contexts.reshape(-1, local.table.shape[2])
+        contexts[row : row + len(rows), first : first + rows.shape[1]] = rows
+        row, first = row + len(rows), first + rows.shape[1]
     tops = [local.store.tops for local in soft if len(local.store.tops)]
-    if any(own.shape[1] == 1 for own in tops):
-        tops = [last_label_tops(own) for own in tops]
+    if any(rows.shape[1] == 1 for rows in tops):
+        tops = [last_label_tops(rows) for rows in tops]
     return contexts, np.concatenate(tops) if tops else np.zeros((0, 1, LANES), dtype=np.float32)
 
 
@@ -195,13 +195,13 @@ def packed_columns(offsets: Ints, constraints: ChainConstraints, xs: Xs) -> dict
     """The columns that local constraints read, packed and coded, each once."""
     features = [local.feature for local in constraints.hard + constraints.soft if local.context_tables]
     lengths = np.diff(offsets).tolist()
-    given = (
+    sources = (
         xs if isinstance(xs, Mapping) else [{}] * len(lengths) if xs is None else list(map(columns_of, xs))
     )
-    if len(given) != len(lengths) and not isinstance(given, Mapping):
-        raise InvalidInput(f"expected one x for each of {len(lengths)} sequences, found {len(given)}.")
-    whole = isinstance(given, Mapping)
-    parts, sizes = ([given], [int(offsets[-1])]) if isinstance(given, Mapping) else (given, lengths)
+    if len(sources) != len(lengths) and not isinstance(sources, Mapping):
+        raise InvalidInput(f"expected one x for each of {len(lengths)} sequences, found {len(sources)}.")
+    whole = isinstance(sources, Mapping)
+    parts, sizes = ([sources], [int(offsets[-1])]) if isinstance(sources, Mapping) else (sources, lengths)
     for x, length in zip(parts, sizes, strict=True):
         for name, column in x.items():
             if len(column) != length:
@@ -217,8 +217,8 @@ def packed_columns(offsets: Ints, constraints: ChainConstraints, xs: Xs) -> dict
         for x, length in zip(parts, sizes, strict=True):
             if length and name not in x:
                 feature.context_ids(Instance(x, [""] * length))  # raises: a column is missing
-        own = [x[name] for x in parts if name in x]
-        columns[name] = CodedColumn.of(own[0]) if whole and own else CodedColumn.joined(own)
+        pieces = [x[name] for x in parts if name in x]
+        columns[name] = CodedColumn.of(pieces[0]) if whole and pieces else CodedColumn.joined(pieces)
     return columns
 
 
@@ -229,9 +229,9 @@ def _lists(constraints: ChainConstraints, columns: Mapping[str, CodedColumn], st
         rows[c] = local.rows_at(steps, columns)
     groups, pairs = constraints.groups()
     first = 0
-    for own, local in zip(rows, hard, strict=True):
+    for constraint_rows, local in zip(rows, hard, strict=True):
         if first:
-            own[own >= 0] += first
+            constraint_rows[constraint_rows >= 0] += first
         first += len(local.store.index)
     sizes = np.array([local.n for local in hard], dtype=np.int64)
     return Lists(m, V, sizes, V**sizes, rows, groups, pairs)

@@ -39,13 +39,13 @@ def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
     `violations`."""
     columns = {WORDS if name == WORD else name: list(column) for name, column in _in_order(scored.x).items()}
     empty = not len(scored.scores)
-    found, alone = bool(answer.y) or empty, answer.stats["alone"]
+    labelled, alone = bool(answer.y) or empty, answer.stats["alone"]
     return {
         **({} if scored.id is None else {"id": scored.id}),
         **columns,
-        "labels": list(answer.y) if found else None,
+        "labels": list(answer.y) if labelled else None,
         "without": list(alone) if alone or empty else None,
-        "score": answer.score if found else None,
+        "score": answer.score if labelled else None,
         "status": str(answer.status),
         "changed": answer.stats["changed"],
         "violations": [

@@ -15,11 +15,11 @@ def load_constraints(
     """The constraints in files, each `FILE` (hard) or `FILE:WEIGHT` (soft), named after their files. If
     `soft` is a weight, files without a weight are soft with this one. `cost`: the cost of soft constraints;
     None: `usual_cost` of each."""
-    found: list[tuple[str, float | None]] = [_file_and_weight(name) for name in names]
-    stems = [Path(file).stem for file, _ in found]
+    weighted: list[tuple[str, float | None]] = [_file_and_weight(name) for name in names]
+    stems = [Path(file).stem for file, _ in weighted]
     uses: list[Hard | Soft] = []
-    for (file, own), stem in zip(found, stems, strict=True):
-        constraint, weight = load(file), soft if own is None else own
+    for (file, stated), stem in zip(weighted, stems, strict=True):
+        constraint, weight = load(file), soft if stated is None else stated
         name = stem if stems.count(stem) == 1 else file
         if any(use.name == name for use in uses):
             raise InvalidInput(f"expected each constraint file once, found {file!r} twice; leave one out.")

@@ -42,7 +42,9 @@ class ScoreModel:
         with _located(where):
             return cls(labels, ChainScores(np.zeros((0, L)), **arrays, labels=labels))
 
-    def scored(self, emission: Any, x: dict[str, tuple[str, ...]], where: str, given: Any = None) -> Scored:
+    def scored(
+        self, emission: Any, x: dict[str, tuple[str, ...]], where: str, identifier: Any = None
+    ) -> Scored:
         L = len(self.labels)
         rows = _numbers(emission, f"{where}: emission", "token", L)
         if rows.shape == (0,):
@@ -55,13 +57,13 @@ class ScoreModel:
         rows.flags.writeable = False
         with _located(where):
             scores = self.empty.of_same_model(rows)
-        return Scored(scores, x, where, given)
+        return Scored(scores, x, where, identifier)
 
 
-def string_columns(found: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
+def string_columns(members: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
     """The columns of strings, with the words under "word"; values that are not lists are ignored."""
     columns: dict[str, tuple[str, ...]] = {}
-    for key, values in found.items():
+    for key, values in members.items():
         if key == "labels":
             raise InvalidInput(
                 f"{where}: expected the labels once, in an object before the sequences, found `labels` next"
@@ -89,13 +91,15 @@ def label_names(values: Any, where: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def agreed(own: tuple[str, ...] | None, given: tuple[str, ...] | None, where: str) -> tuple[str, ...] | None:
-    if own is not None and given is not None and own != given:
+def agreed(
+    stated: tuple[str, ...] | None, passed: tuple[str, ...] | None, where: str
+) -> tuple[str, ...] | None:
+    if stated is not None and passed is not None and stated != passed:
         raise InvalidInput(
-            f"{where}: expected the same labels as those passed ({', '.join(given[:6])}), found others"
-            f" ({', '.join(own[:6])}); leave one of them out."
+            f"{where}: expected the same labels as those passed ({', '.join(passed[:6])}), found others"
+            f" ({', '.join(stated[:6])}); leave one of them out."
         )
-    return own if own is not None else given
+    return stated if stated is not None else passed
 
 
 def _numbers(value: Any, where: str, each: str, L: int) -> NDArray[np.float64]:

@@ -31,9 +31,9 @@ class NpzScores:
             )
         emission = members.pop("emission")
         offsets = members.pop("offsets")
-        own = members.pop("labels", None)
+        stated = members.pop("labels", None)
         self._offsets = self._checked_offsets(self._all(offsets), emission.shape)
-        names = None if own is None else label_names(_strings(self._all(own), f"{name}: labels"), name)
+        names = None if stated is None else label_names(_strings(self._all(stated), f"{name}: labels"), name)
         shared = {key: self._all(members.pop(key)) for key in MODEL if key in members}
         self._model = ScoreModel.of(agreed(names, labels, name), shared, name)
         L = len(self._model.labels)
@@ -55,8 +55,8 @@ class NpzScores:
             where = f"{self.name}: sequence {i}"
             with self._explained():
                 rows = self._emission.rows(length)
-                found = {key: member.rows(length) for key, member in self._columns.items()}
-            columns = {key: _strings(values, f"{where}: {key}") for key, values in found.items()}
+                strings = {key: member.rows(length) for key, member in self._columns.items()}
+            columns = {key: _strings(values, f"{where}: {key}") for key, values in strings.items()}
             self._done += length
             yield self._model.scored(rows, string_columns(columns, where), where)
 

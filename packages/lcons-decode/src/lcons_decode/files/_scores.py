@@ -88,15 +88,15 @@ def read_model(path: str | PathLike[str]) -> dict[str, Any]:
     text = _text(path)
     if not text.lstrip().startswith("{"):
         return {"labels": read_labels(path)}
-    found = _object(text.encode(), str(path))
-    strange = [key for key in found if key not in ("labels", *MODEL)]
-    if strange or "labels" not in found:
+    members = _object(text.encode(), str(path))
+    strange = [key for key in members if key not in ("labels", *MODEL)]
+    if strange or "labels" not in members:
         raise InvalidInput(
             f"{path}: expected `labels` and optionally {', '.join(MODEL)}, found"
-            f" {', '.join(found)[:60] or 'nothing'}; correct the file."
+            f" {', '.join(members)[:60] or 'nothing'}; correct the file."
         )
-    names = label_names(found["labels"], str(path))
-    shared = {name: found[name] for name in MODEL if found.get(name) is not None}
+    names = label_names(members["labels"], str(path))
+    shared = {name: members[name] for name in MODEL if members.get(name) is not None}
     ScoreModel.of(names, shared, str(path))
     return {"labels": names, **shared}
 
@@ -108,9 +108,9 @@ def _beginning(source: BinaryIO, size: int) -> bytes:
     if not source.seekable():
         raise InvalidInput("expected a buffered stream or a file, found neither; wrap it in BufferedReader.")
     here = source.tell()
-    found = source.read(size)
+    content = source.read(size)
     source.seek(here)
-    return found
+    return content
 
 
 class JsonScores:
@@ -132,26 +132,26 @@ class JsonScores:
             content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if not content.strip():
                 continue
-            found = _object(content, where)
-            if "emission" not in found:
-                model = self._model(found, where)
+            members = _object(content, where)
+            if "emission" not in members:
+                model = self._model(members, where)
                 continue
             if model is None:
                 model = ScoreModel.of(self.labels, {}, where)
-            emission = found.pop("emission")
-            given = found.pop("id", None)
-            yield model.scored(emission, string_columns(found, where), where, given)
+            emission = members.pop("emission")
+            identifier = members.pop("id", None)
+            yield model.scored(emission, string_columns(members, where), where, identifier)
 
-    def _model(self, found: dict[str, Any], where: str) -> ScoreModel:
-        strange = [key for key in found if key not in ("labels", *MODEL)]
+    def _model(self, members: dict[str, Any], where: str) -> ScoreModel:
+        strange = [key for key in members if key not in ("labels", *MODEL)]
         if strange:
             raise InvalidInput(
                 f"{where}: expected `emission`, or `labels` and optionally {', '.join(MODEL)}, found"
                 f" {strange[0]!r:.40}; write the scores of a sequence as `emission`."
             )
-        own = label_names(found["labels"], where) if "labels" in found else None
-        shared = {name: found[name] for name in MODEL if found.get(name) is not None}
-        return ScoreModel.of(agreed(own, self.labels, where), shared, where)
+        stated = label_names(members["labels"], where) if "labels" in members else None
+        shared = {name: members[name] for name in MODEL if members.get(name) is not None}
+        return ScoreModel.of(agreed(stated, self.labels, where), shared, where)
 
 
 def _object(content: bytes, where: str) -> dict[str, Any]:
@@ -164,17 +164,17 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
             " or write npz with numpy.savez."
         ) from None
     try:
-        found = _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{where}: expected a JSON object (or an npz file), found something else ({error!s:.80}); write"
             " one object per line."
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise InvalidInput(
-            f"{where}: expected a JSON object, found a {type(found).__name__}; write one object per line."
+            f"{where}: expected a JSON object, found a {type(value).__name__}; write one object per line."
         )
-    return found
+    return value
 
 
 def _size(source: BinaryIO) -> int:

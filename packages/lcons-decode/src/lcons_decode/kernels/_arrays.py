@@ -77,8 +77,8 @@ class Chain(NamedTuple):
     @classmethod
     def of(cls, emission: Floats, offsets: Ints, arcs: Floats, start: Floats, stop: Floats) -> Chain:
         """The chain, read-only and in C order, because numba compiles once for each combination of these."""
-        given = (emission, start, stop, arcs, widened(arcs.T))
-        emission, start, stop, arcs, wide = (np.ascontiguousarray(array).view() for array in given)
+        arrays = (emission, start, stop, arcs, widened(arcs.T))
+        emission, start, stop, arcs, wide = (np.ascontiguousarray(array).view() for array in arrays)
         offsets = np.ascontiguousarray(offsets).view()
         for array in (emission, start, stop, arcs, wide):
             array.flags.writeable = False
@@ -126,9 +126,9 @@ class Groups(NamedTuple):
 
     def codes(self, row: int, V: int) -> Ints:
         """The n-grams of a row, ascending, as state * V + label."""
-        own = slice(self.rows[row], self.rows[row + 1])
-        firsts = self.firsts[own.start : own.stop + 1]
-        states = np.repeat(self.states[own].astype(np.int64), np.diff(firsts))
+        groups = slice(self.rows[row], self.rows[row + 1])
+        firsts = self.firsts[groups.start : groups.stop + 1]
+        states = np.repeat(self.states[groups].astype(np.int64), np.diff(firsts))
         return states * V + self.labels[firsts[0] : firsts[-1]]
 
 
@@ -209,14 +209,14 @@ def share_rows(run: Callable[[int, int], Result], total: int, threads: int | Non
         return [run(0, total)]
     pieces = min(PIECES * workers, total)
     edges = [total * i // pieces for i in range(pieces + 1)]
-    found: dict[int, Result] = {}
+    results: dict[int, Result] = {}
     left = iter(range(pieces))
 
     def work(worker: int) -> None:
         _begin_apart(worker, workers)
         try:
             for i in left:
-                found[i] = run(edges[i], edges[i + 1])
+                results[i] = run(edges[i], edges[i + 1])
         finally:
             deque(left, maxlen=0)  # after an error, no other piece is begun
 
@@ -225,7 +225,7 @@ def share_rows(run: Callable[[int, int], Result], total: int, threads: int | Non
         work(0)
         for other in others:
             other.result()
-    return [found[i] for i in range(pieces)]
+    return [results[i] for i in range(pieces)]
 
 
 def _begin_apart(worker: int, workers: int) -> None:

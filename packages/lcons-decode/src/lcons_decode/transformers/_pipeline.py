@@ -70,9 +70,9 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
             raise InvalidInput(f"`confidence` is {SPAN!r} or {MEAN!r}, found {confidence!r}; choose one.")
         self.labels: tuple[str, ...] = label_names(self.model.config.id2label)
         self.confidence = confidence
-        given = list(constraints)
-        _check_columns(given)
-        self._all = ChainConstraints.of(given, self.labels)
+        uses = list(constraints)
+        _check_columns(uses)
+        self._all = ChainConstraints.of(uses, self.labels)
         named = self._all.named
         self._local = ChainConstraints.of([*named.hard, *named.soft], self.labels)
         letters = {label[:1] for label in self.labels if label != OUTSIDE}
@@ -137,8 +137,8 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
 
     def group_sub_entities(self, entities: list[dict[str, Any]]) -> dict[str, Any]:
         """A span, with the number of its units."""
-        found = super().group_sub_entities(entities)
-        return {**found, "score": float(found["score"]), "units": len(entities)}
+        span = super().group_sub_entities(entities)
+        return {**span, "score": float(span["score"]), "units": len(entities)}
 
     def _tokens(
         self, chunk: Mapping[str, Any], first: Mapping[str, Any], strategy: AggregationStrategy
@@ -175,7 +175,7 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
             if before is None or not _same_word(before, token):
                 words.append([])
             words[-1].append(token)
-        return [self._word(own, strategy) for own in words]
+        return [self._word(word, strategy) for word in words]
 
     def _word(self, tokens: list[dict[str, Any]], strategy: AggregationStrategy) -> dict[str, Any]:
         start, end = tokens[0]["start"], tokens[-1]["end"]
@@ -260,18 +260,18 @@ def _log_softmax(logits: Floats) -> Floats:
 
 def _merged(chunks: list[tuple[int, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
     """The tokens of a text, each from the first chunk in which it is farthest from a cut."""
-    found: dict[int, tuple[int, dict[str, Any]]] = {}
+    places: dict[int, tuple[int, dict[str, Any]]] = {}
     for number, (first, tokens) in enumerate(chunks):
         for i, token in enumerate(tokens):
             sides = [i] if number else []
             sides += [len(tokens) - 1 - i] if number < len(chunks) - 1 else []
             room = min(sides, default=0)
-            known = found.get(first + i)
+            known = places.get(first + i)
             if known is not None and (known[1]["start"], known[1]["end"]) != (token["start"], token["end"]):
                 raise Unsupported(
                     f"expected token {first + i} of the text in two chunks, found different tokens there; use"
                     " a fast tokenizer whose chunks overlap by `stride` tokens."
                 )
             if known is None or room > known[0]:
-                found[first + i] = room, token
-    return [token for _, (_, token) in sorted(found.items())]
+                places[first + i] = room, token
+    return [token for _, (_, token) in sorted(places.items())]

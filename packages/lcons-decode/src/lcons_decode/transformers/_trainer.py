@@ -77,14 +77,14 @@ class ExpectedPenaltyMixin:
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """The loss of a batch, with the outputs of the model if they are wanted."""
-        given = dict(inputs)
-        labels = given.pop("labels", None)
+        batch = dict(inputs)
+        labels = batch.pop("labels", None)
         if labels is None:
             raise InvalidInput(
                 f"expected `labels` in each batch, found none; mark the words of unlabelled sentences by"
                 f" {UNLABELLED} and all other tokens by {IGNORED}."
             )
-        outputs = model(**given)
+        outputs = model(**batch)
         logits = outputs["logits"] if isinstance(outputs, dict) else outputs[0]
         loss = self._cross_entropy(logits, labels) + self.penalty_weight * self.expected_penalty(
             logits, labels
@@ -135,22 +135,22 @@ def decoded_metrics(
         if isinstance(logits, tuple):
             logits = logits[0]
         sentences, gold = [], []
-        for rows, own in zip(logits, ids, strict=True):
-            known = own >= 0
+        for rows, codes in zip(logits, ids, strict=True):
+            known = codes >= 0
             if known.any():
                 sentences.append(ChainScores(np.asarray(rows[known], dtype=np.float64), labels=names))
-                gold.append([names[i] for i in own[known]])
-        decoded = [list(found.y) for found in decode_batch(sentences, uses)]
-        alone = [[names[i] for i in one.emission.argmax(1)] for one in sentences]
+                gold.append([names[i] for i in codes[known]])
+        decoded = [list(answer.y) for answer in decode_batch(sentences, uses)]
+        alone = [[names[i] for i in sentence.emission.argmax(1)] for sentence in sentences]
         single = {f"argmax_{name}": value for name, value in _figures(gold, alone).items()}
         return {**_figures(gold, decoded), **single}
 
     return compute_metrics
 
 
-def _figures(gold: list[list[str]], found: list[list[str]]) -> dict[str, float]:
+def _figures(gold: list[list[str]], predicted: list[list[str]]) -> dict[str, float]:
     right = wanted = claimed = same = words = 0
-    for y, z in zip(gold, found, strict=True):
+    for y, z in zip(gold, predicted, strict=True):
         there, mine = set(chunks(y)), set(chunks(z))
         right, wanted, claimed = right + len(there & mine), wanted + len(there), claimed + len(mine)
         same, words = same + sum(a == b for a, b in zip(y, z, strict=True)), words + len(y)

@@ -97,12 +97,12 @@ def pair_suffixes(emission, chain, steps, sources, arcs, V):
 def read_pairs(right, chain, steps, V, y):
     """Writes the first best labelling of pairs into y; returns its score, -inf if there is none."""
     T, before, score = y.shape[0], V - 1, 0.0
-    own = np.empty((V + WORD - 1) // WORD, dtype=np.uint64)
+    followers = np.empty((V + WORD - 1) // WORD, dtype=np.uint64)
     for t in range(T):
         best = -np.inf
-        pair_followers(steps[t], before, V, own)
-        for w in range(own.shape[0]):
-            bits = own[w]
+        pair_followers(steps[t], before, V, followers)
+        for w in range(followers.shape[0]):
+            bits = followers[w]
             while bits != 0:
                 c = WORD * w + lowest(bits)
                 bits &= bits - ONE

@@ -51,12 +51,12 @@ def is_private(folder: Path) -> bool:
     """Whether the folder exists, or can be made, and nobody but the user can write to it or replace it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        own, parent = folder.stat(), folder.parent.stat()
+        status, parent = folder.stat(), folder.parent.stat()
     except OSError:
         return False
     if not hasattr(os, "getuid"):
         return True
-    mine = own.st_uid == os.getuid() and not own.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    mine = status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     open_to_all = parent.st_mode & stat.S_IWOTH and not parent.st_mode & stat.S_ISVTX
     return bool(mine and parent.st_uid in (os.getuid(), 0) and not open_to_all)
 
@@ -67,14 +67,14 @@ FOLDER = str(kernel_folder())
 class _Cache(FunctionCache):
     """numba's cache, without its errors."""
 
-    def load_overload(self, *given: Any) -> Any:
+    def load_overload(self, *arguments: Any) -> Any:
         with contextlib.suppress(Exception):  # whatever damaged pickles raise
-            return super().load_overload(*given)
+            return super().load_overload(*arguments)
 
-    def save_overload(self, *given: Any) -> None:
+    def save_overload(self, *arguments: Any) -> None:
         with contextlib.suppress(OSError):
             try:
-                super().save_overload(*given)
+                super().save_overload(*arguments)
             except Exception:  # its index is damaged: without it, the next process saves
                 self.flush()
 
@@ -106,8 +106,8 @@ def inlined(function: Any) -> Any:
 def _lowest(context: Any, bits: Any) -> Any:
     """The place of the lowest 1 of an unsigned number that is not 0, as one instruction."""
 
-    def generate(_: Any, builder: Any, __: Any, given: Any) -> Any:
-        return builder.cttz(given[0], ir.Constant(ir.IntType(1), 1))
+    def generate(_: Any, builder: Any, __: Any, operands: Any) -> Any:
+        return builder.cttz(operands[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), generate
 

@@ -39,10 +39,10 @@ def part_totals(partial, rest, columns, ends, totals, worst):
 def accepted_labels(totals, low, high, bits):
     """bits: the labels low .. high - 1 whose total is at most 1."""
     for w in range(bits.shape[0]):
-        found = np.uint64(0)
+        word = np.uint64(0)
         for v in range(max(low, WORD * w), min(high, WORD * (w + 1))):
-            found |= np.uint64(totals[v] <= 1.0) << np.uint64(v - WORD * w)
-        bits[w] = found
+            word |= np.uint64(totals[v] <= 1.0) << np.uint64(v - WORD * w)
+        bits[w] = word
 
 
 @kernel
@@ -68,14 +68,14 @@ def allowed_codes(activations, pads, table, ends, first, last):
             pads[end, 0] == pads[begin, 0] and pads[end, 1] == pads[begin, 1]
         ):
             end += 1
-        own = np.empty((U, (end - begin + LANES - 1) // LANES * LANES))
+        windows = np.empty((U, (end - begin + LANES - 1) // LANES * LANES))
         for u in range(U):
             least[u] = activations[begin, u]
-            for b in range(own.shape[1]):
-                own[u, b] = activations[min(begin + b, end - 1), u]
-                least[u] = min(least[u], own[u, b])
-        found = search(least, pads[begin], columns, table, ends)
-        sizes, some_states, some_firsts, some_labels = split(found, own, table, ends)
+            for b in range(windows.shape[1]):
+                windows[u, b] = activations[min(begin + b, end - 1), u]
+                least[u] = min(least[u], windows[u, b])
+        shared = search(least, pads[begin], columns, table, ends)
+        sizes, some_states, some_firsts, some_labels = split(shared, windows, table, ends)
         for b in range(end - begin):
             more_groups, more = sizes[b, 0], sizes[b, 1]
             while groups + more_groups >= firsts.shape[0]:
@@ -181,34 +181,34 @@ def search(least, pad, columns, table, ends):
 
 
 @kernel
-def split(found, own, table, ends):
-    """(sizes, states, firsts, labels): those of the n-grams `found` that each of the windows with the
-    activations own (U, B) accepts, in rows; sizes (B, 2): how many states and how many n-grams."""
-    states, firsts, labels, sums = found
-    last, B = table.shape[0] - 1, own.shape[1]
-    own_states, own_firsts = np.empty((B, len(states)), np.int32), np.empty((B, len(states)), np.int64)
-    own_labels = np.empty((B, len(labels)), np.int16)
+def split(shared, windows, table, ends):
+    """(sizes, states, firsts, labels): those of the n-grams `shared` that each of the windows with the
+    activations `windows` (U, B) accepts, in rows; sizes (B, 2): how many states and how many n-grams."""
+    states, firsts, labels, sums = shared
+    last, B = table.shape[0] - 1, windows.shape[1]
+    window_states, window_firsts = np.empty((B, len(states)), np.int32), np.empty((B, len(states)), np.int64)
+    window_labels = np.empty((B, len(labels)), np.int16)
     sizes, begins = np.zeros((B, 2), np.int64), np.zeros(B, np.int64)
     totals, worst, accepting = np.empty(B), np.empty(B), np.empty(1, np.uint64)
     for g in range(len(states)):
         some = np.uint64(0)
         for k in range(firsts[g], firsts[g + 1]):
-            part_totals(sums[g], table[last, labels[k]], own, ends, totals, worst)
+            part_totals(sums[g], table[last, labels[k]], windows, ends, totals, worst)
             accepted_labels(worst, 0, B, accepting)
             bits = accepting[0]
             some |= bits
             while bits != 0:
                 b = lowest(bits)
                 bits &= bits - ONE
-                own_labels[b, sizes[b, 1]] = labels[k]
+                window_labels[b, sizes[b, 1]] = labels[k]
                 sizes[b, 1] += 1
         while some != 0:
             b = lowest(some)
             some &= some - ONE
-            own_states[b, sizes[b, 0]], own_firsts[b, sizes[b, 0]] = states[g], begins[b]
+            window_states[b, sizes[b, 0]], window_firsts[b, sizes[b, 0]] = states[g], begins[b]
             sizes[b, 0] += 1
             begins[b] = sizes[b, 1]
-    return sizes, own_states, own_firsts, own_labels
+    return sizes, window_states, window_firsts, window_labels
 
 
 @kernel

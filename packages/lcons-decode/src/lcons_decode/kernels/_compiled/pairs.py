@@ -26,9 +26,9 @@ def best_pairs(relations, starts, forward, backward, cost, never):
                 for b in range(L):
                     value, chosen = never, -1
                     for k in range(starts[a * L + b], starts[a * L + b + 1]):
-                        own = relations[i, j, forward[k]] + relations[j, i, backward[k]] - cost[k]
-                        if chosen < 0 or own > value:
-                            value, chosen = own, k
+                        total = relations[i, j, forward[k]] + relations[j, i, backward[k]] - cost[k]
+                        if chosen < 0 or total > value:
+                            value, chosen = total, k
                     best[i, j, a, b], choice[i, j, a, b] = value, chosen
     return best, choice
 
@@ -94,7 +94,7 @@ def climb(u, p, y):
     while better:
         better = False
         for i in range(n):
-            own, first = LEAST, LEAST
+            highest, first = LEAST, LEAST
             for a in range(L):
                 value = u[i, a]
                 for j in range(n):
@@ -104,9 +104,9 @@ def climb(u, p, y):
                         value += p[i, j, a, y[j]]
                 if a == y[i]:
                     first = value
-                if value > own:
-                    own, chosen = value, a
-            if own > first:
+                if value > highest:
+                    highest, chosen = value, a
+            if highest > first:
                 y[i] = chosen
                 better = True
     total = 0
@@ -144,9 +144,9 @@ def search(u, p, rest, below, limit, first_only, y):
         for i in range(depth + 1, n):
             most = LEAST
             for b in range(L):
-                own = gain[depth, i, b] + p[depth, i, a, b]
-                gain[depth + 1, i, b] = own
-                most = max(most, own)
+                gained = gain[depth, i, b] + p[depth, i, a, b]
+                gain[depth + 1, i, b] = gained
+                most = max(most, gained)
             bound += most
         if bound <= below:
             continue

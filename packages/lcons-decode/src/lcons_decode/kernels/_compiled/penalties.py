@@ -46,16 +46,16 @@ def find_margins(base, table, place, label, present, ends, owners, margins):
     begin = 0
     for p in range(ends.shape[0]):
         # Four units at a time, in the order of `part_total`; parts are filled up to a multiple of four.
-        own = 0.0
+        total = 0.0
         for u in range(begin, ends[p], 4):
             a = max(base[u] + table[place, label, u], 0.0)
             b = max(base[u + 1] + table[place, label, u + 1], 0.0)
             c = max(base[u + 2] + table[place, label, u + 2], 0.0)
             d = max(base[u + 3] + table[place, label, u + 3], 0.0)
-            own += (a + b) + (c + d)
+            total += (a + b) + (c + d)
         begin = ends[p]
         if present[owners[p]]:
-            margins[owners[p]] = min(margins[owners[p]], 1.0 - own)
+            margins[owners[p]] = min(margins[owners[p]], 1.0 - total)
 
 
 @inlined
@@ -119,11 +119,11 @@ def least_totals(activations, pads, table, ends, pairs, first, last):
         for u in range(U):
             lows[i, u] = table[i, :L, u].min() if L else table[i, L, u]
     tried = n - 2 - pairs  # the place whose labels are tried
-    found = np.empty((last - first, V if pairs else 1, V))
+    least = np.empty((last - first, V if pairs else 1, V))
     newer, base, none = np.empty(U), np.empty(U), np.zeros(U)
     worst, totals, best = np.empty(P), np.empty(P), np.empty(P)
     for w in range(first, last):
-        for b in range(found.shape[1]):
+        for b in range(least.shape[1]):
             newer[:] = activations[w]
             if pairs and n > 1:
                 newer += table[n - 2, b]
@@ -138,5 +138,5 @@ def least_totals(activations, pads, table, ends, pairs, first, last):
                 part_totals(base, none, columns, ends, totals, worst)
                 for c in range(P):
                     best[c] = min(best[c], worst[c])
-            found[w - first, b] = best[:V]
-    return found
+            least[w - first, b] = best[:V]
+    return least
