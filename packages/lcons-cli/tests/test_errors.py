@@ -8,10 +8,8 @@ from constraint_files import run, write_files
 
 COMMANDS = """
 learn nothing.conll -o out.json
-learn empty -o out.json
 learn train.conll -o nowhere/out.json
 learn train.conll -o train.conll
-learn train.conll -o .
 learn train.conll -o out.json --dev train.conll --no-held-out
 learn train.conll -o out.json -K 0
 learn train.conll -o out.json --feature pairs
@@ -22,55 +20,48 @@ learn train.conll -o LONG
 learn LONG -o out.json
 learn loop -o out.json
 learn pipe -o out.json
+learn many.conll -o out.json
+audit many.conll
+fit many.conll -o out.json
+learn train.conll -o pipe
+fit train.conll -o loop
+fit train.conll -o pipe
+run chunking --out loop
 fit pairs.jsonl -o out.json
 fit train.conll -o train.conll
-fit train.conll -o .
 fit train.conll -o out.json --scores empty --plain
 tag --model nowhere train.conll
 tag --model . train.conll
 tag --together --jobs 2 train.conll
 evaluate . train.conll
-evaluate nowhere train.conll
-audit pairs.jsonl
 audit train.conll --page train.conll
 explain damaged.json
 explain pairs.json --forbidden
-explain pairs.json Location Kill
 explain pairs.json --forbidden Ship Kill
-explain LONG
-decode empty -c pairs.json
 decode scores.jsonl -c pairs.json
 decode scores.jsonl --choose
 decode scores.jsonl -c iob2.json:soft
 decode scores.jsonl -c iob2.json --json
 decode scores.jsonl -o out.json
-decode . -o out.json
-decode loop
 diagnose pairs.json --train train.conll --model a --scores b
 diagnose pairs.json --train pairs.jsonl
 diagnose pairs.json --train train.conll --held-out train.conll
 scheme iob3 B-X,O -o out.json
 scheme iob2 ,, -o out.json
 scheme iob2 B-X,O -n 2 -o out.json
-scheme iob2 nothing.conll -o out.json
 convert pairs.json --scores train.conll -o out.json
 convert wide.json
 convert pairs.json -o pairs.json
-convert damaged.json
 compare pairs.json bits.json
 compare rules.txt rules.txt
-compare pairs.json LONG
-verify damaged.json
 verify pipe
 report nowhere -o out.json
-report damaged.json -o out.json
 report pairs.json -o - --json
 parse --model nowhere train.conll
 extract --model nowhere train.conll
 data fetch nothing
-run nothing
-run chunking --base magic
 run chunking --ratio 2 --out out.json
+run chunking --decoder beam-of-light --out out.json
 """.strip().splitlines()
 
 
@@ -82,6 +73,7 @@ def folder(tmp_path, monkeypatch):
     write_files(tmp_path)
     (tmp_path / "empty").write_text("")
     (tmp_path / "train.conll").write_text("Ann B-PER\nsings O\n\n" * 6)
+    (tmp_path / "many.conll").write_text("".join(f"w L{i}\n\n" for i in range(20_001)))
     (tmp_path / "pairs.jsonl").write_text('{"tuples": [["Person", "Kill"]]}\n')
     (tmp_path / "rules.txt").write_text("source Person cannot go with relation Kill\n")
     (tmp_path / "unknown.toml").write_text("hiden = 2\n")

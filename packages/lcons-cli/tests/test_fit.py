@@ -68,8 +68,8 @@ def write_scores(path, wrong=0.4):
     np.savez(path, emission=rows, offsets=offsets, labels=labels, words=words)
 
 
-def lcons(*words, **options):
-    return CliRunner().invoke(main, [*map(str, words)], **options)
+def lcons(*words):
+    return CliRunner().invoke(main, [*map(str, words)])
 
 
 def test_the_examples_of_the_help_run(folder):
@@ -82,44 +82,12 @@ def test_the_examples_of_the_help_run(folder):
         assert done.stdout.strip()
 
 
-def test_what_is_printed_names_figures_parts_rules_changes_and_the_next_command(folder):
+def test_a_tagger_is_written_and_the_next_command_is_printed(folder):
     done = lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger")
     assert done.exit_code == 0, done.output
-    out = done.stdout
-    assert re.search(r"span F1: \d+\.\d by the base model, \d+\.\d by the fitted tagger; gain", out)
-    assert re.search(r"^label scheme iob2 +\d+\.\d\d +[+-]\d", out, re.MULTILINE)
-    assert "- I-DRUG never after O or (start)" in out
-    assert out.splitlines()[-1] == "Next: lcons tag --model tagger text.txt"
-    assert "more.txt: 128 sentences" in done.stderr
-    assert {path.name for path in (folder / "tagger").iterdir()} == {
-        "constraints", "model.npz", "report.html", "report.md", "tagger.json"
-    }  # fmt: skip
-    report = (folder / "tagger/report.md").read_text()
-    assert "## What each part gave" in report
-    assert "- I-DRUG never after O or (start)" in report
-    assert "<html" in (folder / "tagger/report.html").read_text()
+    assert done.stdout.splitlines()[-1] == "Next: lcons tag --model tagger text.txt"
     tagged = lcons("tag", "--model", "tagger", "text.txt")
     assert tagged.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
-
-
-def test_every_format_of_sentences_is_read_alike(folder):
-    lines = [{"tokens": [w for w, _ in s], "tags": [y for _, y in s]} for s in TRAIN]
-    (folder / "train.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
-    (folder / "words.conll").write_text("\n".join("".join(f"{w}\n" for w in s) for s in TEXT))
-    (folder / "more.jsonl").write_text("".join(json.dumps({"tokens": s}) + "\n" for s in TEXT))
-    (folder / "labelled.txt").write_text(conll([[(w, "O") for w in s] for s in TEXT]))
-    runs = {
-        "columns": ("train.conll", "--unlabelled", "words.conll"),
-        "labelled": ("train.conll", "--unlabelled", "labelled.txt"),
-        "json": ("train.jsonl", "--columns", "word=tokens,label=tags", "--unlabelled", "more.jsonl"),
-        "mixed": ("train.jsonl", "--columns", "word=tokens,label=tags", "--unlabelled", "words.conll"),
-    }
-    models = set()
-    for name, words in runs.items():
-        done = lcons("fit", *words, "-o", name, "--folds", "2")
-        assert done.exit_code == 0, done.output
-        models.add((folder / name / "model.npz").read_bytes())
-    assert len(models) == 1
 
 
 def test_a_folder_that_is_no_tagger_is_refused_before_any_work(folder, monkeypatch):
@@ -150,14 +118,12 @@ def test_a_tagger_is_replaced_whole_or_stays(folder, monkeypatch):
 def test_constraints_for_scores_of_ones_own_are_those_that_decode_uses(folder):
     done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen")
     assert done.exit_code == 0, done.output
-    assert re.search(r"span F1: \d+\.\d by the scores alone, 100\.0 under the constraints", done.stdout)
     command = done.stdout.splitlines()[-1].removeprefix("Next: lcons ")
     assert command.startswith("decode scores.npz -c chosen/constraints/iob2.json")
     decoded = lcons(*shlex.split(command)).stdout
     assert [line.split()[1] for line in decoded.splitlines() if line] == [y for s in TRAIN for _, y in s]
     listed = json.loads((folder / "chosen/decoding.json").read_text())
     assert listed["constraints"][0] == {"name": "iob2", "file": "constraints/iob2.json", "weight": None}
-    assert "# Constraints for a tagger" in (folder / "chosen/report.md").read_text()
 
 
 def test_a_fitted_tagger_reads_columns_without_libraries_that_are_slow_to_load(folder):

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -29,16 +28,10 @@ def folder(tmp_path, monkeypatch):
     """Data in every format."""
     monkeypatch.chdir(tmp_path)
     text = "\n\n".join(SENTENCES * 4) + "\n"
-    for name in ("train.conll", "dev.conll", "plain.txt"):
+    for name in ("train.conll", "dev.conll"):
         (tmp_path / name).write_text(text)
-    (tmp_path / "tabs.txt").write_text(text.replace(" ", "\t").replace("Lee", "van Lee"))
     (tmp_path / "odd.conll").write_text("\n\n".join(SENTENCES * 4) + "\n\nOh UH O\nLee NNP I\n" * 5)
     (tmp_path / "pairs.jsonl").write_text((json.dumps({"tuples": PAIRS}) + "\n") * 10)
-    (tmp_path / "psi.csv").write_text("k=a,k=b,m=c,m=d,valid\n" + "1,0,0,1,1\n0,1,1,0,1\n1,0,1,0,0\n" * 5)
-    words = "1,0,0,1,feasible\n0,1,1,0,feasible\n1,0,1,0,infeasible\n" * 5
-    (tmp_path / "words.csv").write_text("k=a,k=b,m=c,m=d,valid\n" + words)
-    X, names = np.array([[1, 0], [0, 1], [1, 1]] * 5), np.array(["a", "b"])
-    np.savez(tmp_path / "psi.npz", X=X, y=np.array([1, 1, 0] * 5), names=names)
     return tmp_path
 
 
@@ -46,18 +39,8 @@ def run(*arguments):
     return CliRunner().invoke(main, ["learn", *map(str, arguments)])
 
 
-def test_the_constraint_is_written_and_said_in_words(folder):
-    result = run("train.conll", "-o", "c.json", "-K", 3)
-    assert result.exit_code == 0
-    assert "learned from all 20 structures" in result.stdout
-    assert "On held-out data (5 contiguous folds of train.conll, each held out once):" in result.stdout
-    assert "forbids 0 of 20 valid structures, 0 of 44 of their parts\n  so on new data" in result.stdout
-    assert (
-        "not forbidden (too rare to tell): 1, such as\n- label 1 I, label 2 B  [expected 2.2" in result.stdout
-    )
-    assert result.stdout.splitlines()[-1].startswith("Advice: use it as a soft constraint, and label more")
-    assert "warning" not in result.stderr
-    assert "reading CoNLL columns word=1,pos=2,label=-1" in result.stderr
+def test_the_constraint_is_written(folder):
+    assert run("train.conll", "-o", "c.json", "-K", 3).exit_code == 0
     constraint = load("c.json")
     assert constraint.satisfied(["B", "I", "O"])
     assert not constraint.satisfied(["O", "I"])
@@ -79,13 +62,9 @@ def test_a_constraint_records_which_part_of_which_file_it_learned_from(
     folder, options, learned_from, held_out
 ):
     assert run(folder / "train.conll", "-o", "c.json", "-K", 2, *options).exit_code == 0
-    provenance = load("c.json").provenance
-    found = recorded_split(provenance)[1]
-    shown = [
-        [(p.file, p.which, p.count, p.of) for p in side] for side in (found.learned_from, found.held_out)
-    ]
-    assert shown == [learned_from, held_out]
-    assert "learned_from" not in provenance
+    split = recorded_split(load("c.json").provenance)[1]
+    sides = (split.learned_from, split.held_out)
+    assert [[(p.file, p.which, p.count, p.of) for p in side] for side in sides] == [learned_from, held_out]
 
 
 @pytest.mark.parametrize("options", [("-K", 2), ("-K", "auto"), ("--feature", "pos", "-n", 1)])

@@ -25,7 +25,7 @@ def inputs(folder, letters):
     (folder / "data.jsonl").write_text(json.dumps({"labels": labels, "words": labels}) + "\n")
     return [
         ",".join(labels),
-        *(folder / name for name in ("lines.txt", "list.json", "data.conll", "data.jsonl")),
+        *(folder / f"{name}" for name in ("lines.txt", "list.json", "data.conll", "data.jsonl")),
     ]
 
 
@@ -46,12 +46,9 @@ def test_rules_on_labels_accept_exactly_what_they_say(tmp_path):
     )
     done = run("scheme", tmp_path / "rules.txt", "B-X,I-X,O", "-o", tmp_path / "c.json", "--json")
     assert json.loads(done.stdout)["hidden"] == 2
-    found = load(tmp_path / "c.json")
-    assert found.satisfied(["B-X", "I-X", "O"])
-    assert not found.satisfied(["O", "B-X"])
-    assert not found.satisfied(["B-X", "O", "I-X"])
-    for command in ("verify", "explain"):
-        assert run(command, tmp_path / "c.json").exit_code == 0
+    constraint = load(tmp_path / "c.json")
+    sequences = (["B-X", "I-X", "O"], ["O", "B-X"], ["B-X", "O", "I-X"])
+    assert [constraint.satisfied(y) for y in sequences] == [True, False, False]
     assert run("compare", tmp_path / "c.json", tmp_path / "rules.txt").exit_code == 0
 
 

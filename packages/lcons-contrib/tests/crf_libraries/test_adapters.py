@@ -17,17 +17,16 @@ from lcons_decode import viterbi
 def test_pytorch_crf_decodes_alike(seed):
     torch.manual_seed(seed)
     crf = CRF(4, batch_first=True)
-    for T in (1, 2, 7):
+    for T in (1, 2, 4):
         emission = torch.randn(T, 4)
         scores = from_pytorch_crf(crf, emission, "abcd")
         (path,) = crf.decode(emission[None])
         assert scores.ids(viterbi(scores).y).tolist() == path
         y = torch.randint(4, (T,))
         partition = -crf(emission[None], y[None], reduction="sum").item()
-        own = [scores.score_ids(np.array(ids)) for ids in product(range(4), repeat=T)] if T < 7 else None
-        if own is not None:
-            log_partition = np.logaddexp.reduce(own)
-            assert log_partition - scores.score_ids(y.numpy()) == pytest.approx(partition, abs=1e-4)
+        every = [scores.score_ids(np.array(ids)) for ids in product(range(4), repeat=T)]
+        margin = np.logaddexp.reduce(every) - scores.score_ids(y.numpy())
+        assert margin == pytest.approx(partition, abs=1e-4)
 
 
 def test_what_is_no_pytorch_crf_is_refused():
@@ -61,6 +60,8 @@ SENTENCES = [
     [["w=dog"], ["w=unheard-of"], []],
     [{"length": 3.0, "caps": True}, {"w=the": 2.0}, {"length": 0.25}],
     [["bias"]],
+    [["bias", "w=the", "w=the"], ["bias"]],
+    [{"word": "the"}, {"word": "dog"}],
 ]
 
 
@@ -78,14 +79,3 @@ def assert_scores_alike(tagger, sentence):
 def test_crfsuite_tags_and_scores_alike(tagger, sentence):
     assert list(viterbi(CrfsuiteScores(tagger).scores(sentence)).y) == tagger.tag(sentence)
     assert_scores_alike(tagger, sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence", [[["bias", "w=the", "w=the"], ["bias"]], [{"word": "the"}, {"word": "dog"}]]
-)
-def test_crfsuite_attributes_count_as_often_as_given_and_string_values_name_attributes(tagger, sentence):
-    assert_scores_alike(tagger, sentence)
-
-
-def test_a_crfsuite_sentence_of_no_tokens_is_empty(tagger):
-    assert viterbi(CrfsuiteScores(tagger).scores([])).y == ()

@@ -3,7 +3,6 @@
 from itertools import product
 
 import numpy as np
-import pytest
 
 from lcons_contrib.oracle import KnownOptima, choose_known
 from lcons_contrib.oracle._preference import TEMPERATURES, WEIGHTS
@@ -19,14 +18,10 @@ def answers(temperature, weight):
     return KnownOptima(temperature, weight).costs(OTHERS, COSTS, OPTIMA) < 0
 
 
-@pytest.mark.parametrize("temperature", TEMPERATURES)
-def test_without_weight_costs_decide_alone(temperature):
-    assert np.array_equal(answers(temperature, 0.0), OTHERS < 0)
-
-
-def test_with_much_weight_the_cheapest_or_most_known_optima_decide():
+def test_without_weight_costs_decide_and_with_much_the_cheapest_or_most_known_optima():
     cheapest = OPTIMA[np.argmin(OTHERS @ OPTIMA.T, axis=1)]
     assert np.array_equal(answers(0.0, 1e6), cheapest)
+    assert all(np.array_equal(answers(temperature, 0.0), OTHERS < 0) for temperature in TEMPERATURES)
     majority = 2 * OPTIMA.mean(0) > 1
     assert np.array_equal(answers(None, 1e6), np.tile(majority, (len(OTHERS), 1)))
 

@@ -107,14 +107,6 @@ def test_a_constraint_that_was_learned_is_repaired_and_keeps_the_counts_of_its_e
     assert kept_examples(learned) == broken_examples(found) == []
 
 
-def test_a_structure_that_already_agrees_changes_nothing_but_is_kept():
-    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), PAIRS.space, PAIRS)
-    found = repair(constraint, allow=[("Person", "Kill")])
-    assert str(found) == "nothing changed: the constraint already agrees"
-    assert found.constraint.network == constraint.network
-    assert len(found.constraint.provenance["kept_examples"]) == 1
-
-
 def test_sequences_and_binary_blocks_are_repaired():
     labels = NgramLabels(("O", "B", "I"), n=2, pad=True)
     constraint = LearnedConstraint(
@@ -183,28 +175,24 @@ def test_weights_that_are_no_dyadic_numbers_are_rounded_only_if_no_verdict_chang
 def test_edits_of_large_domains_change_nothing_else_or_are_refused(columns):
     """One-decimal weights, which sums of floats round: old verdicts are computed as rationals."""
     rng = np.random.default_rng(columns)
-    for _ in range(10):
-        W, b = np.round(rng.normal(0, 2, (2, columns)), 1), np.round(rng.normal(-1, 2, 2), 1)
-        old = bits(columns, W, b)
-        ones = rng.random(columns) < 0.2
-        with pytest.raises(LconsError, match="float64 cannot represent"):
-            allow(old, only(columns, *np.flatnonzero(ones).tolist()))
-        # A box without conditions on zeros needs no sums.
-        new = allow(old, {"x": {f"x{j}": True for j in np.flatnonzero(ones).tolist()}})
-        psi = (rng.random((60, columns)) < 0.2) * 1.0
-        psi[:20, ones] = 1.0
+    refused = 0
+    for _ in range(30):
+        W, b = np.round(rng.normal(0, 3, (2, columns)), 1), np.round(rng.normal(-1, 2, 2), 1)
+        old, ones = bits(columns, W, b), np.flatnonzero(rng.random(columns) < 0.2).tolist()
+        psi = (rng.random((40, columns)) < 0.2) * 1.0
+        psi[:20, ones], psi[0] = 1.0, np.isin(np.arange(columns), ones)
         before = np.array([old.network.rational_margin(point) >= 0 for point in psi])
-        assert np.array_equal(new.accepts(psi), before | (psi[:, ones] == 1).all(1))
-
-
-def test_mistakes_are_named():
-    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), PAIRS.space, PAIRS)
-    with pytest.raises(InvalidInput, match="either `allow` or `forbid`"):
-        repair(constraint)
-    with pytest.raises(InvalidInput, match="more than one value for 'relation'"):
-        repair(constraint, allow={"source": "Person"})
-    with pytest.raises(InvalidInput, match="no part"):
-        repair(constraint, allow=[])
+        # A combination, and a box without conditions on zeros, which needs no sums.
+        for box in (only(columns, *ones), {"x": {f"x{j}": True for j in ones}}):
+            inside = np.all([psi[:, int(name[1:])] == one for name, one in box["x"].items()], axis=0)
+            for edit, after in ((allow, before | inside), (LearnedConstraint.forbid, before & ~inside)):
+                try:
+                    new = edit(old, box)
+                except LconsError:
+                    refused += 1
+                else:
+                    assert [new.network.rational_margin(point) >= 0 for point in psi] == after.tolist()
+    assert 30 <= refused <= 40
 
 
 def test_an_edit_is_recorded_and_a_guarantee_that_no_longer_holds_is_dropped():
@@ -217,18 +205,10 @@ def test_an_edit_is_recorded_and_a_guarantee_that_no_longer_holds_is_dropped():
 
 
 @pytest.mark.parametrize(
-    "examples",
-    [
-        7,
-        {"valid": True, "parts": [{"source": "Person", "relation": "Kill"}]},
-        [7],
-        [{"valid": 1, "parts": []}],
-        [{"valid": True, "parts": [{"source": "Person"}]}],
-        [{"parts": [3]}],
-    ],
+    "examples", [7, [7], [{"valid": 1, "parts": []}], [{"valid": True, "parts": [{"source": "Person"}]}]]
 )
-def test_examples_of_another_kind_in_a_file_are_an_error_in_one_sentence(examples):
+def test_examples_of_another_kind_in_a_file_are_refused(examples):
     network = RectifierNetwork(np.zeros((1, 6)), [0.0])
     constraint = LearnedConstraint(network, PAIRS.space, PAIRS, {"kept_examples": examples})
-    with pytest.raises(InvalidInput, match="remove the member 'kept_examples'"):
+    with pytest.raises(InvalidInput):
         repair(constraint, allow=[("Person", "Kill")])
