@@ -27,7 +27,7 @@ def report(runs: tuple[str, ...], out: str, as_json: bool) -> None:
     decode --json` writes.
 
     The page is self-contained. It shows results with the paper's figures, learning curves, each constraint
-    (in words, as inequalities, and as a matrix of allowed and forbidden combinations if the domain is small),
+    (in words, and as a matrix of allowed and forbidden combinations if the domain is small),
     sentences before and after, and the origin of all data. Several runs are shown one after another.
 
     For decoded labels, the page shows accuracy before and after decoding if the scores have a column `gold`.

@@ -16,6 +16,7 @@ from lcons_core import (
     InvalidInput,
     LearnedConstraint,
     RectifierNetwork,
+    Rules,
     binary,
     one_hot,
     save,
@@ -23,57 +24,50 @@ from lcons_core import (
 from lcons_core.features import NgramContext, NgramLabels
 from lcons_tasks.data._passage import ENTITIES, RELATIONS
 from lcons_tasks.experiments.entity_relation._constraints import DESIGNED, designed
-from lcons_tasks.report import (
+from lcons_tasks.report import Document, to_html
+from lcons_tasks.report._constraints import Limits
+from lcons_tasks.report._document import (
     Change,
-    Claim,
-    Claims,
     Constraints,
-    Curve,
-    Document,
-    Facts,
     Figure,
-    Gain,
-    Gains,
     Headline,
-    Limits,
-    Listing,
     Section,
     Sentences,
     Table,
     Text,
-    read_runs,
-    report_page,
-    to_html,
-    write_document,
 )
-from lcons_tasks.report._matrix import Combination, Verdicts, matrices, matrix_view
-from lcons_tasks.report._predictions import gold_parts, read_predictions
+from lcons_tasks.report._matrix import Combination, matrices
+from lcons_tasks.report._page import report_page
 from lcons_tasks.report._reasons import NO_WINDOW, reason
-from lcons_tasks.report._run import Run
-from lcons_tasks.report._spans import gain, is_changed
+from lcons_tasks.report._run import Run, read_runs
+from lcons_tasks.report._spans import gain
+from lcons_tasks.report._storage import write_document
 from lcons_tasks.report._templates import environment
 from lcons_tasks.stats import Interval
 
 HOSTILE = "</td><script>alert(1)</script>\"'&"
-MINUS = "\N{MINUS SIGN}"
 ALLOWED, DEPENDS, FORBIDDEN = Combination.ALLOWED, Combination.DEPENDS, Combination.FORBIDDEN
-
 THREE = FeatureSpace([one_hot("a", "pqr"), one_hot("b", "st", other=True), one_hot("c", "uv")])
-PADDED = NgramLabels(("B", "I"), n=2, pad=True).space
+WINDOWS = NgramContext(("B", "I", "O"), ("DT", "NN"), n=2)
 
 
 def constraint_of(W, b, *blocks) -> LearnedConstraint:
     return LearnedConstraint(RectifierNetwork(W, b), FeatureSpace(blocks))
 
 
+def no_inside_after_outside() -> LearnedConstraint:
+    W = np.zeros((1, WINDOWS.space.d))
+    W[0, WINDOWS.space.column("label 1", "O")] = W[0, WINDOWS.space.column("label 2", "I")] = 2.0
+    return LearnedConstraint(RectifierNetwork(W, [-2.0]), WINDOWS.space, WINDOWS)
+
+
 def page_of_constraint(folder: Path, constraint: LearnedConstraint) -> str:
-    save(constraint, folder / "own.json")
-    return report_page(read_runs([folder / "own.json"]))
+    save(constraint, folder / "one.json")
+    return report_page(read_runs([folder / "one.json"]))
 
 
 def page_of(folder: Path, *blocks, head: Headline | None = None) -> str:
-    document = Document("T", "t", "", "", head, (Section("S", blocks),))
-    return report_page([Run("r", folder, document)])
+    return to_html(Document("T", "t", "", "", head, (Section("S", blocks),)), folder)
 
 
 @given(st.text())
@@ -84,122 +78,70 @@ def test_text_is_escaped_and_nothing_else_is_lost(value):
     assert unescape(shown) == printable
 
 
-@given(
-    st.lists(st.lists(st.integers(-6, 6), min_size=8, max_size=8), min_size=3, max_size=3),
-    st.sampled_from([(0, 1), (0, 2), (1, 2)]),
-)
-def test_enumerated_verdicts_are_those_of_every_completion(drawn, pair):
+@given(st.lists(st.lists(st.integers(-6, 6), min_size=8, max_size=8), min_size=3, max_size=3))
+def test_enumerated_verdicts_are_those_of_every_completion(drawn):
     table = np.array(drawn) / 2
     constraint = LearnedConstraint(RectifierNetwork(table[:, :-1], table[:, -1]), THREE)
-    codes, shares = Verdicts(constraint).of(*pair)
     points = np.concatenate(list(THREE.points()))
     accepted = constraint.network.verdicts(THREE, points)
-    for a, b in product(range(len(THREE.axes[pair[0]])), range(len(THREE.axes[pair[1]]))):
-        completions = accepted[(points[:, pair[0]] == a) & (points[:, pair[1]] == b)]
-        wanted = ALLOWED if completions.all() else DEPENDS if completions.any() else FORBIDDEN
-        assert Combination(codes[a, b]) is wanted
-        assert shares[a, b] == pytest.approx(completions.mean())
+    for matrix in matrices(constraint)[0]:
+        i, j = (["a", "b", "c"].index(name) for name in (matrix.down, matrix.across))
+        for a, b in np.ndindex(matrix.codes.shape):
+            completions = accepted[(points[:, i] == a) & (points[:, j] == b)]
+            wanted = ALLOWED if completions.all() else DEPENDS if completions.any() else FORBIDDEN
+            assert Combination(matrix.codes[a, b]) is wanted
+            assert matrix.shares[a, b] == pytest.approx(completions.mean())
 
 
 def test_combinations_that_cannot_occur_are_marked():
-    everything = LearnedConstraint(RectifierNetwork(np.zeros((1, PADDED.d)), [0.0]), PADDED)
-    codes, _ = Verdicts(everything).of(0, 1)
-    points = {tuple(point) for point in np.concatenate(list(PADDED.points())).tolist()}
-    for pair in product(range(codes.shape[0]), range(codes.shape[1])):
-        assert Combination(codes[pair]) is (ALLOWED if pair in points else Combination.IMPOSSIBLE)
-    assert (codes == Combination.IMPOSSIBLE).any()
+    padded = NgramLabels(("B", "I"), n=2, pad=True).space
+    W = np.zeros((1, padded.d))
+    W[0, [padded.column("label 1", "B"), padded.column("label 2", "I")]] = 2.0
+    (matrix,), _ = matrices(LearnedConstraint(RectifierNetwork(W, [-2.0]), padded))
+    points = {tuple(point) for point in np.concatenate(list(padded.points())).tolist()}
+    for pair in np.ndindex(matrix.codes.shape):
+        assert (matrix.codes[pair] == Combination.IMPOSSIBLE) == (pair not in points)
 
 
 def test_the_matrices_of_entities_and_relations_are_the_designed_ones():
     constraints = designed()
     for name, at in (("source-relation", 0), ("relation-target", 1)):
-        (matrix,), _, pairs = matrices(constraints[name])
-        assert pairs == 1
+        (matrix,), _ = matrices(constraints[name])
         for entity, relation in product(ENTITIES, RELATIONS):
             good = relation == "NoRel" or DESIGNED[relation][at] == entity
             names = (relation, entity) if at else (entity, relation)
             assert matrix.code(*names) is (ALLOWED if good else FORBIDDEN)
-    (matrix,), *_ = matrices(constraints["relation-relation"])
-    for pair in product(RELATIONS, RELATIONS):
-        assert matrix.code(*pair) is (ALLOWED if "NoRel" in pair else FORBIDDEN)
 
 
 def test_binary_blocks_are_shown_by_what_holds_together():
     block = binary("exists", ["title", "date", "note"])
-    (matrix,), *_ = matrices(constraint_of([[2.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [-2.0, 0.0], block))
+    (matrix,), _ = matrices(constraint_of([[2.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [-2.0, 0.0], block))
     assert matrix.code("title", "date") is FORBIDDEN
     assert matrix.code("note", "note") is FORBIDDEN
     assert matrix.code("title", "title") is DEPENDS
     assert matrix.shares[0, 0] == 0.25
 
 
-def test_windows_show_the_pairs_that_forbid_most(tmp_path: Path):
-    feature = NgramContext(("B", "I", "O"), ("DT", "NN"), n=2)
-    W = np.zeros((1, feature.space.d))
-    W[0, feature.space.column("label 1", "O")] = W[0, feature.space.column("label 2", "I")] = 2.0
-    constraint = LearnedConstraint(RectifierNetwork(W, [-2.0]), feature.space)
-    (matrix,), _, pairs = matrices(constraint, most=1)
-    assert (pairs, matrix.down, matrix.across) == (6, "label 1", "label 2")
+def test_windows_show_the_pairs_that_forbid_something_by_themselves(tmp_path: Path):
+    (matrix,), note = matrices(no_inside_after_outside())
+    assert (matrix.down, matrix.across) == ("label 1", "label 2")
     assert matrix.code("O", "I") is FORBIDDEN
-    assert "Pairs of blocks shown: 1 of 6" in page_of_constraint(tmp_path, constraint)
+    assert "1 of 6" in note
+    assert "1 of 6" in page_of_constraint(tmp_path, no_inside_after_outside())
 
 
-def test_of_many_values_those_that_differ_are_shown_and_o_stays():
+def test_values_of_a_long_axis_that_are_judged_alike_share_a_row_but_o():
     names = [f"v{i}" for i in range(69)] + ["O"]
     W = np.zeros((1, 72))
     W[0, [3, 5]] = W[0, 71] = 2.0
-    (matrix,), *_ = matrices(constraint_of(W, [-2.0], one_hot("a", names), one_hot("b", "xy")))
-    assert matrix.code("v3", "y") is FORBIDDEN
-    view = matrix_view(matrix)
-    assert [names for names, _ in view.rows] == [("v3",), ("v5",), ("O",)]
-    assert view.columns == (("x",), ("y",))
+    (matrix,), _ = matrices(constraint_of(W, [-2.0], one_hot("a", names), one_hot("b", "xy")))
+    others, strict, outside = [values for values, _ in matrix.down_groups]
+    assert (len(others), strict, outside) == (67, ("v3", "v5"), ("O",))
 
 
 def test_a_large_domain_has_no_matrix(tmp_path: Path):
     large = constraint_of(np.ones((1, 50)), [-24.0], binary("z", [f"z{i}" for i in range(50)]))
-    page = page_of_constraint(tmp_path, large)
-    assert 'class="matrix"' not in page
-    assert "because the domain is large" in page
-
-
-def test_rows_are_counted_before_and_after_simplification(tmp_path: Path):
-    blocks = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
-    two = constraint_of([[0.0, 2.0, 0.0, 2.0], [-1.0, 1.0, -1.0, 0.0]], [-2.0, 0.0], *blocks)
-    page = page_of_constraint(tmp_path, two)
-    assert "3 inequalities before, 1 after simplification" in page
-    assert f"{MINUS}2.00 [source Place] {MINUS} 2.00 [relation Kill] + 3.00 ≥ 0" in page
-    many = constraint_of(np.zeros((20, 4)), np.zeros(20), *blocks)
-    assert "1,048,575 inequalities" in page_of_constraint(tmp_path, many)
-
-
-def hostile_document(word: str) -> Document:
-    """Every text of every block is `word`."""
-    change = Change((word, "x"), (word, "O"), (f"B-{word}", "O"), None, word, word, (), ((0, 1, word),))
-    gain_ = Interval(1.0, 0.5, 1.5)
-    blocks = (
-        Text(word),
-        Text(f"`{word}` **{word}**"),
-        Listing((word,)),
-        Table(word, (word, word), ((word, Figure((1.0,), 2.0)), (word, word)), word, best=True),
-        Gains(word, (Gain(word, word, gain_),)),
-        Curve(word, word, word, {word: {1.0: 2.0, 3.0: 4.0}}),
-        Claims((Claim(word, True, word),)),
-        Facts(word, ((word, word),)),
-        Sentences(word, (change,)),
-    )
-    figure = Figure((1.0,), 2.0)
-    head = Headline(word, figure, figure, gain_, word, word, figure, word, gain_, word)
-    return Document(word, word, word, word, head, (Section(word, blocks),), word, word, {word: word})
-
-
-def test_hostile_text_stays_text_in_every_block(tmp_path: Path):
-    runs = [Run(HOSTILE + str(i), tmp_path, hostile_document(HOSTILE)) for i in range(2)]
-    for page in (report_page(runs[:1]), report_page(runs)):
-        assert page.count("<script>") == 1
-        # Neither markup that slips through could change where links go, nor send anything.
-        assert "default-src 'none'; base-uri 'none'; form-action 'none';" in unescape(page)
-        assert "<script>alert" not in page
-        assert page.count("&lt;script&gt;") > 30
+    assert 'class="matrix"' not in page_of_constraint(tmp_path, large)
 
 
 def test_hostile_labels_stay_text_in_every_part_of_a_constraint(tmp_path: Path):
@@ -207,6 +149,26 @@ def test_hostile_labels_stay_text_in_every_part_of_a_constraint(tmp_path: Path):
     page = page_of_constraint(tmp_path, constraint_of([[2.0, 0.0, 2.0, 0.0]], [-2.0], *blocks))
     assert page.count("<script") == 1
     assert page.count("&lt;script&gt;") > 5
+
+
+def test_rules_have_support_and_exceptions_in_gold_labels(tmp_path: Path):
+    save(no_inside_after_outside(), tmp_path / "ngram.json")
+    (tmp_path / "cell.txt").write_text("a DT O B B\nb NN I I B\n\nc NN Z B B\nd NN B B B\n\n")
+    page = page_of(tmp_path, Constraints("set", ("ngram.json",), "cell.txt"))
+    assert "Rejects 1 of 1 parts" in page
+    assert '<th scope="col">exceptions</th>' in page
+    assert "exceptions</th>" not in page_of(tmp_path, Constraints("set", ("ngram.json",)))
+
+
+def test_values_that_the_words_of_a_rule_shorten_can_be_opened_in_full(tmp_path: Path):
+    values = [f"v{i}" for i in range(40)]
+    space = FeatureSpace([one_hot("pos", values), one_hot("label", ["B", "I", "O"])])
+    pages = [
+        page_of_constraint(tmp_path, LearnedConstraint(Rules(space, [forbidden]).network(), space))
+        for forbidden in ({"pos": values[:20], "label": "I"}, {"pos": values[:2], "label": "I"})
+    ]
+    assert ", ".join(values[:20]) in re.search(r"<details class=\"whole\">(.*?)</details>", pages[0])[1]
+    assert 'class="whole"' not in pages[1]
 
 
 @pytest.mark.parametrize(
@@ -241,8 +203,7 @@ def test_the_sentences_that_changed_come_first(tmp_path: Path):
     page = to_html(document, tmp_path, Limits(sentences=1))
     assert "moved" in page
     assert ">still<" not in page
-    assert "1 sentences are not on this page" in page
-    assert (is_changed(moved), gain(moved)) == (True, 1)
+    assert gain(moved) == 1
 
 
 def test_errors_of_relations_are_places_where_gold_differs():
@@ -259,45 +220,28 @@ def test_spans_are_marked_and_wrong_ones_are_dashed(tmp_path: Path):
     page = page_of(tmp_path, Sentences("s", (change,)))
     without, within, gold = re.findall(r"<dd>(.*?)</dd>", page)
     assert without.startswith('<mark class="c0 w"><b>NP</b>&nbsp;the')
-    assert "(not in gold)" in without
     assert within == '<mark class="c0"><b>NP</b>&nbsp;the <em>dog</em></mark> .'
     assert gold == '<mark class="c0"><b>NP</b>&nbsp;the dog</mark> .'
     assert "+1 correct" in page
 
 
 def test_the_rule_behind_a_change_is_the_smallest_forbidden_part_of_a_window():
-    feature = NgramContext(("B", "I", "O"), ("DT", "NN"), n=2)
-    W = np.zeros((1, feature.space.d))
-    W[0, feature.space.column("label 1", "O")] = W[0, feature.space.column("label 2", "I")] = 2.0
-    constraint = LearnedConstraint(RectifierNetwork(W, [-2.0]), feature.space, feature)
+    constraints = {"ngram": no_inside_after_outside()}
     x = {"word": ("a", "b", "c"), "pos": ("DT", "NN", "NN")}
     before, after = Instance(x, ("B", "O", "I")), Instance(x, ("B", "O", "O"))
-    rule, why = reason(before, after, {"ngram": constraint})
+    rule, why = reason(before, after, constraints)
     assert rule == "forbidden: label 1 O, label 2 I"
-    assert why.endswith("< 0, so it is forbidden")
+    assert why
     strange = Instance({"word": ("a", "b")}, ("Q", "O"))
     for unexplained in (after, strange):
-        assert reason(unexplained, unexplained, {"ngram": constraint}) == (NO_WINDOW, "")
+        assert reason(unexplained, unexplained, constraints) == (NO_WINDOW, "")
 
 
-def test_gold_parts_leave_out_sentences_with_unknown_labels(tmp_path: Path):
-    path = tmp_path / "base-cell.txt"
-    path.write_text("a DT B B B\nb NN I I B\n\nc NN Z B B\nd NN B B B\n\n", encoding="utf-8")
-    sentences = read_predictions(path)
-    feature = NgramLabels(("B", "I"), n=2)
-    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 4)), [0.0]), feature.space, feature)
-    assert gold_parts(constraint, sentences).tolist() == [[0, 1]]
-    assert [is_changed(one.change) for one in sentences] == [True, False]
-    assert gold_parts(LearnedConstraint(constraint.network, feature.space), sentences) is None
-    assert read_predictions(tmp_path / "other.bin") is None
-
-
-def test_damaged_predictions_are_refused(tmp_path: Path):
-    path = tmp_path / "cell.jsonl"
-    for content in ('{"id": 1}\n', "[" * 100_000, "3"):
-        path.write_text(content, encoding="utf-8")
-        with pytest.raises(InvalidInput):
-            read_predictions(path)
+@pytest.mark.parametrize("content", ['{"id": 1}\n', "[" * 100_000, "3"])
+def test_damaged_predictions_are_refused(tmp_path: Path, content):
+    (tmp_path / "cell.jsonl").write_text(content, encoding="utf-8")
+    with pytest.raises(InvalidInput):
+        page_of(tmp_path, Sentences("s", file="cell.jsonl"))
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path):
@@ -307,14 +251,11 @@ def test_what_is_no_run_is_refused(tmp_path: Path):
         with pytest.raises(InvalidInput):
             read_runs(paths)
     (folder / "results.json").write_text("{}", encoding="utf-8")
-    for content in (None, "{}"):
-        if content:
-            (folder / "document.json").write_text(content)
-        with pytest.raises(InvalidInput):
-            read_runs([folder])
+    with pytest.raises(InvalidInput):
+        read_runs([folder])
 
 
-def test_a_page_is_made_of_the_document_of_a_run(tmp_path: Path):
+def test_a_page_shows_so_many_sets_of_constraints(tmp_path: Path):
     (tmp_path / "results.json").write_text("{}", encoding="utf-8")
     for name, constraint in designed().items():
         save(constraint, tmp_path / f"{name}.json")
@@ -322,12 +263,11 @@ def test_a_page_is_made_of_the_document_of_a_run(tmp_path: Path):
     write_document(tmp_path, Document("Of boxes", "weaving", "", "", None, (Section("Sets", sets),)))
     page = report_page(read_runs([tmp_path]), Limits(sets=1))
     assert "Of boxes" in page
-    assert "This page shows 1 of 3 sets of constraints" in page
     assert page.count("<article") == 1
 
 
-def test_sections_of_one_name_have_links_of_their_own(tmp_path: Path):
-    titles = {"Results of a": (Text("x"),), "Results of b": (Text("y"),), "Size": ()}
+def test_sections_have_links_of_their_own_and_empty_ones_are_left_out(tmp_path: Path):
+    titles = {"Results": (Text("x"),), "Again": (Text("y"),), "Size": ()}
     sections = tuple(Section(title, blocks) for title, blocks in titles.items())
     page = report_page([Run("r", tmp_path, Document("T", "t", "", "", None, sections))])
     assert re.findall(r'<section id="(run-1-.*?)"', page) == ["run-1-1", "run-1-2"]
@@ -340,7 +280,5 @@ def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path: Path):
     save(designed()["source-relation"], tmp_path / "small.json")
     sets = Constraints("all", ("large.json", "small.json"))
     document = Document("T", "t", "", "", None, (Section("Sets", (sets,)),))
-    quick = to_html(document, tmp_path, Limits(large=0))
-    assert quick.count("<summary>In words</summary>") == 1
-    assert quick.count("because they take long to compute") == 1
+    assert to_html(document, tmp_path, Limits(large=0)).count("<summary>In words</summary>") == 1
     assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from lcons_core import InvalidInput
-from lcons_tasks.report import (
+from lcons_tasks.report import Document, read_document, to_html, to_markdown, to_terminal
+from lcons_tasks.report._document import (
     Change,
     Claim,
     Claims,
     Constraints,
     Curve,
-    Document,
     Facts,
     Figure,
     Gain,
@@ -25,12 +25,10 @@ from lcons_tasks.report import (
     Sentences,
     Table,
     Text,
-    read_document,
-    to_html,
-    to_markdown,
-    to_terminal,
-    write_document,
 )
+from lcons_tasks.report._page import report_page
+from lcons_tasks.report._run import Run
+from lcons_tasks.report._storage import write_document
 from lcons_tasks.stats import Interval
 
 PEOPLE = ("B-Person", "I-Person", "O", "O", "B-Location", "O")
@@ -146,29 +144,46 @@ def test_markdown_has_every_block_and_no_heading_over_nothing():
     assert "\n\n\n" not in text
 
 
-@pytest.mark.parametrize(
-    "word", ["<script>x</script>", "](http://x)", "![x](y)", "*a*", "`a`", "a_b_", "\\<b>"]
-)
-def test_words_of_the_data_are_not_markup_of_a_report(word: str):
+def hostile_document(word: str) -> Document:
+    """Every text of every block is `word`."""
+    gain = Interval(1.0, 0.5, 1.5)
     changed = Change((word, word), (f"B-{word}", "O"), ("O", "O"), None, word, word)
     linked = Change((word,), ("O",), ("O",), None, word, word, ((0, 0, word),))
-    gain = Interval(1.0, 0.5, 1.5)
     blocks = (
         Text(word),
         Listing((word,)),
-        Table(word, (word,), ((word,),), word),
+        Table(word, (word, word), ((word, Figure((1.0,), 2.0)), (word, word)), word, best=True),
         Gains(word, (Gain(word, word, gain),)),
-        Curve(word, word, word, {word: {1.0: 2.0}}),
+        Curve(word, word, word, {word: {1.0: 2.0, 3.0: 4.0}}),
         Claims((Claim(word, True, word),)),
         Facts(word, ((word, word),)),
         Sentences(word, (changed, linked)),
     )
-    head = Headline(word, Figure((1.0,)), Figure((2.0,)), gain, word, word, row=word)
-    text = to_markdown(Document(word, word, word, word, head, (Section(word, blocks),), word))
+    figure = Figure((1.0,), 2.0)
+    head = Headline(word, figure, figure, gain, word, word, figure, word, gain, word)
+    return Document(word, word, word, word, head, (Section(word, blocks),), word)
+
+
+@pytest.mark.parametrize(
+    "word", ["<script>x</script>", "](http://x)", "![x](y)", "*a*", "`a`", "a_b_", "\\<b>"]
+)
+def test_words_of_the_data_are_not_markup_of_a_report(word: str):
+    text = to_markdown(hostile_document(word))
     assert not re.search(r"<[a-z/]|\]\(", text)
     words = "\n".join(line for line in text.splitlines() if line.startswith(("- before", "  after")))
     assert not re.search(r"(?<!\\)[`*_]", words)
     assert not re.search(r"(?<!\\)[*_]", re.sub(r"^\*\*|\*\*:|`[^`]*`", "", text, flags=re.MULTILINE))
+
+
+def test_hostile_text_stays_text_on_pages_of_one_run_and_of_several(tmp_path: Path):
+    word = "</td><script>alert(1)</script>\"'&"
+    runs = [Run(word + str(i), tmp_path, hostile_document(word)) for i in range(2)]
+    for page in (report_page(runs[:1]), report_page(runs)):
+        assert page.count("<script>") == 1
+        # Neither markup that slips through could change where links go, nor send anything.
+        assert "default-src 'none'; base-uri 'none'; form-action 'none';" in unescape(page)
+        assert "<script>alert" not in page
+        assert page.count("&lt;script&gt;") > 30
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from lcons_tasks.audit._audit import ODDS, RARITY, Audit, Finding
-from lcons_tasks.report import Change, Document, Facts, Section, Sentences, Text
+from lcons_tasks.report._document import Change, Document, Facts, Section, Sentences, Text
 
 MOST = 50
 # Larger odds are no surer in practice.

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcons_tasks.report import (
+from lcons_tasks.report import to_html, to_markdown
+from lcons_tasks.report._document import (
     Block,
     Change,
     Document,
@@ -22,8 +23,6 @@ from lcons_tasks.report import (
     Table,
     TableCell,
     Text,
-    to_html,
-    to_markdown,
 )
 
 if TYPE_CHECKING:

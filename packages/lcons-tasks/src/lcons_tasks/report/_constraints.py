@@ -1,18 +1,29 @@
-"""The constraints of a run on the page: rules in words, matrix and inequalities of each."""
+"""The constraints of a run on the page: the rules in words, what they cover, and how often gold labels of
+sequences, if there are some, support and break them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
-from lcons_core import LearnedConstraint, load
+import numpy as np
+
+from lcons_core import LearnedConstraint, explain, load
 from lcons_core._types import Ints
+from lcons_core.reason._words import Explanation
+from lcons_tasks.own_data._examples import parts_of
 from lcons_tasks.report._document import Constraints
-from lcons_tasks.report._predictions import gold_parts, read_predictions
+from lcons_tasks.report._predictions import Answered, read_predictions
 from lcons_tasks.report._run import Run
 
 # From this number of points on, a constraint takes seconds to explain.
 MANY = 2000
+MOST_RULES = 20
+# In the words of a rule that does not name all its conditions and values.
+SHORTENED = re.compile(" others of | more are ")
 
 
 @dataclass(frozen=True)
@@ -25,52 +36,67 @@ class Limits:
     large: int | None = None
 
 
-@dataclass(frozen=True)
-class ConstraintItem:
-    """A constraint of the set with the number `set`, and the parts of the gold labels that it checks. The
-    page explains it if it is `whole`; other constraints take too long."""
+class ConstraintItem(NamedTuple):
+    """A constraint of the set with the number `set`, the parts of gold labels that it reads (N, axes), and
+    how many it rejects. The page explains it if it is `whole`; other constraints take too long."""
 
     name: str
     set: int
     set_name: str
     constraint: LearnedConstraint
-    gold: Ints | None
-    gold_file: str
     whole: bool
-
-    @property
-    def rejected(self) -> int:
-        """The number of parts of the gold labels that the constraint rejects."""
-        return (
-            0
-            if self.gold is None
-            else int((~self.constraint.verdicts(self.constraint.space, self.gold)).sum())
-        )
+    gold: Ints
+    rejected: int
 
 
-@dataclass(frozen=True)
-class ConstraintsView:
+class ConstraintsView(NamedTuple):
     """The constraints of the shown sets, and a note on sets that are left out."""
 
-    names: tuple[str, ...]
-    items: tuple[ConstraintItem, ...]
-    notes: tuple[str, ...]
+    items: list[ConstraintItem]
+    note: str
 
 
 def constraints_view(run: Run, blocks: Sequence[Constraints], limits: Limits) -> ConstraintsView | None:
     """The constraints of blocks; None if there are none."""
-    files = {run.folder / file: load(run.folder / file) for block in blocks for file in block.files}
-    large = sorted((p for p in files if files[p].space.size >= MANY), key=lambda p: files[p].space.size)
-    skipped = [] if limits.large is None else large[limits.large :]
+    loaded = {file: load(run.folder / file) for block in blocks for file in block.files}
+    large = sorted((one.space.size, file) for file, one in loaded.items() if one.space.size >= MANY)
+    left_out = [] if limits.large is None else [file for _, file in large[limits.large :]]
     items = []
     for number, block in enumerate(blocks):
-        gold = run.folder / block.predictions if block.predictions else next(iter(run.gold), None)
-        answers = (gold and read_predictions(gold)) or []
-        for path in (run.folder / file for file in block.files):
-            parts, source = gold_parts(files[path], answers), gold.name if gold else ""
-            whole = path not in skipped
-            items.append(ConstraintItem(path.stem, number, block.name, files[path], parts, source, whole))
-    sets = run.blocks(Constraints)
-    note = f"This page shows {len(blocks)} of {len(sets)} sets of constraints."
-    names = tuple(block.name for block in blocks)
-    return ConstraintsView(names, tuple(items), (note,) * (len(blocks) < len(sets))) if items else None
+        predictions = [run.folder / block.predictions] if block.predictions else run.gold
+        answers = [one for path in predictions for one in read_predictions(path)]
+        for file in block.files:
+            name, constraint, gold = Path(file).stem, loaded[file], gold_parts(loaded[file], answers)
+            rejected = int((~constraint.verdicts(constraint.space, gold)).sum()) if len(gold) else 0
+            whole = file not in left_out
+            items.append(ConstraintItem(name, number, block.name, constraint, whole, gold, rejected))
+    sets = len(run.blocks(Constraints))
+    note = f"This page shows {len(blocks)} of {sets} sets of constraints." if len(blocks) < sets else ""
+    return ConstraintsView(items, note) if items else None
+
+
+def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Answered]) -> Ints:
+    """(N, axes) the parts of gold labels of sequences that a constraint reads."""
+    gold = [one.instance("gold") for one in sentences if one.change.gold and one.x]
+    psi = parts_of(constraint.feature, gold).rows.psi if constraint.feature and gold else ()
+    return constraint.space.assignments(psi) if len(psi) else np.zeros((0, 0), dtype=np.int64)
+
+
+class RulesView(NamedTuple):
+    """The strongest rules of a constraint: (words, conditions with all their values if the words shorten
+    them, share of what they cover, support and exceptions in gold labels, if there are some) of each."""
+
+    explanation: Explanation
+    rows: list[tuple[str, list[tuple[str, str]], str, list[int]]]
+
+
+def rules_view(constraint: LearnedConstraint, gold: Ints) -> RulesView:
+    """The strongest rules of a constraint."""
+    explanation, rows = explain(constraint, limit=MOST_RULES), []
+    for rule in explanation.rules[:MOST_RULES]:
+        values = [(name, ", ".join(names)) for name, names in rule.box.conditions]
+        share = f"{100 * rule.covered / (explanation.coverage.total or 1.0):.1f}%"
+        boxes = (rule.antecedent, rule.box) if len(gold) else ()
+        counts = [int(box.contains(constraint.space, gold).sum()) for box in boxes]
+        rows.append((rule.words, values if SHORTENED.search(rule.words) else [], share, counts))
+    return RulesView(explanation, rows)

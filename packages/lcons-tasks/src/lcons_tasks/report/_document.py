@@ -258,11 +258,9 @@ class Headline:
 
 
 def _direction(gain: Interval | None) -> Direction | None:
-    if gain is None:
-        return None
-    if gain.low > 0:
-        return Direction.BETTER
-    return Direction.WORSE if gain.high < 0 else Direction.EVEN
+    if gain is None or gain.low <= 0 <= gain.high:
+        return None if gain is None else Direction.EVEN
+    return Direction.BETTER if gain.low > 0 else Direction.WORSE
 
 
 @dataclass(frozen=True)

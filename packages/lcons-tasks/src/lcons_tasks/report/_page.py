@@ -9,32 +9,30 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from lcons_tasks.report import _sentences
+from lcons_core._arithmetic import many
+from lcons_core._theorem import estimate_rows
 from lcons_tasks.report._chart import to_svg
-from lcons_tasks.report._constraints import Limits, constraints_view
+from lcons_tasks.report._constraints import Limits, constraints_view, rules_view
 from lcons_tasks.report._document import Constraints, Document, Sentences
-from lcons_tasks.report._inequalities import inequalities_view
-from lcons_tasks.report._matrix import matrix_views
-from lcons_tasks.report._rules import rules_view
+from lcons_tasks.report._matrix import matrices
 from lcons_tasks.report._run import CONSTRAINT, Run
-from lcons_tasks.report._spans import has_links, is_changed
+from lcons_tasks.report._sentences import linked, marked, sentences_view
+from lcons_tasks.report._spans import errors, has_links, is_changed
 from lcons_tasks.report._templates import asset, render
 
 # What the templates call.
 _FUNCTIONS = (
-    *(to_svg, rules_view, matrix_views, inequalities_view, has_links, is_changed),
-    *(_sentences.badge, _sentences.compared_sides, _sentences.has_errors),
-    *(_sentences.linked, _sentences.marked),
+    *(to_svg, rules_view, matrices, many, estimate_rows),
+    *(has_links, is_changed, errors, linked, marked),
 )
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A block of the page, or blocks of one kind that are shown together."""
 
     kind: str
@@ -42,13 +40,12 @@ class Part:
     id: str
 
 
-@dataclass(frozen=True)
-class SectionView:
+class SectionView(NamedTuple):
     """A section of the page: its parts."""
 
     id: str
     title: str
-    parts: tuple[Part, ...]
+    parts: list[Part]
 
 
 def to_html(document: Document, folder: Path, limits: Limits | None = None) -> str:
@@ -78,31 +75,22 @@ def report_page(runs: Sequence[Run], limits: Limits | None = None) -> str:
 
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
     """The headlines of the runs as plain data."""
-    documents = [(run.name, run.document) for run in runs]
-    return {
-        "runs": [
-            {
-                "run": name,
-                **{key: getattr(one, key) for key in ("task", "corpus", "compared", "paper_corpus")},
-                "headline": None if one.headline is None else asdict(one.headline),
-            }
-            for name, one in documents
-        ]
-    }
+    members = ("task", "corpus", "compared", "paper_corpus", "headline")
+    documents = [(run.name, asdict(run.document)) for run in runs]
+    return {"runs": [{"run": name, **{key: one[key] for key in members}} for name, one in documents]}
 
 
 def _sections(run: Run, name: str, limits: Limits) -> Iterator[SectionView]:
     """The sections of a run that have content; all constraints, and all sentences, are one view."""
-    sets, files = (run.blocks(kind)[: limits.sets] for kind in (Constraints, Sentences))
+    shown = [*run.blocks(Constraints)[: limits.sets], *run.blocks(Sentences)[: limits.sets]]
     for place, section in enumerate(run.document.sections, 1):
         parts: list[Part] = []
         for kind, group in groupby(section.blocks, key=lambda block: block.kind):
             contents: list[Any] = list(group)
             if kind == "Constraints":
-                contents = [constraints_view(run, [one for one in contents if one in sets], limits)]
+                contents = [constraints_view(run, [one for one in contents if one in shown], limits)]
             elif kind == "Sentences":
-                shown = [one for one in contents if one in files]
-                contents = [_sentences.sentences_view(run, shown, limits.sentences)]
+                contents = [sentences_view(run, [one for one in contents if one in shown], limits.sentences)]
             parts += [Part(kind, one, f"{name}-{place}-{len(parts) + 1}") for one in contents if one]
         if parts:
-            yield SectionView(f"{name}-{place}", section.title, tuple(parts))
+            yield SectionView(f"{name}-{place}", section.title, parts)

@@ -4,29 +4,37 @@
 |---|---|---|
 | .txt | word, POS tag, gold label, label without constraints, label with them | chunking, citation |
 | .jsonl | a sentence: words, candidates, and labels of candidates and of their pairs | er |
-| any, recognised by its content | a sequence, as in `_decoded.py` | `lcons decode --json` |
+| any, recognised by its content | a sequence | `lcons decode --json` |
+
+Other programs may have written a file of the last kind, so pydantic checks every line:
+
+    {"id", "words", "pos", "gold", ..., "labels", "without", "score", "status", "changed", "violations"}
+
+where `without` are the best labels by the scores alone. The file of scores determines the columns; `words`
+and `gold` have a meaning here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
+from lcons_core import Instance, InvalidInput, LconsError
+from lcons_core._files import open_regular
 from lcons_core._instance import WORD
-from lcons_core._types import Ints
 from lcons_decode import Status
+from lcons_decode.files._answers import NO_LABEL
 from lcons_tasks.data import Columns, Sentence, read_columns, write_columns
-from lcons_tasks.data._passage import NO_ENTITY, NO_RELATION
+from lcons_tasks.data._passage import NO_ENTITY
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
-from lcons_tasks.report._decoded import is_decoded, read_decoded
 from lcons_tasks.report._document import Change
-from lcons_tasks.report._spans import SIDES
+from lcons_tasks.report._spans import SIDES, Side
+from lcons_tasks.report._storage import first_error
 
 PREDICTIONS = Columns(
     ("word", "pos", "gold", "exact", "constrained"),
@@ -36,19 +44,32 @@ PREDICTIONS = Columns(
 )
 # The names of the sides in a file of candidates.
 WITHOUT, WITHIN = "without constraints", "with learned constraints"
-MEMBERS = ("source", "relation", "target", "reverse")
+MAX_BYTES = 2**27
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Strings = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A sentence with its answers: labels with columns as `instances` by side, or the gold labels of `pairs`
-    of candidates, each in the order of `MEMBERS`; `note` is an additional remark."""
+    """A sentence with its answers, and the columns `x` that constraints may read. The `status` is that of
+    decoding; `broken` are the constraints that the labels break, once per place."""
 
     name: str
     change: Change
-    instances: Mapping[str, Instance] = field(default_factory=dict)
-    pairs: Sequence[tuple[str, ...]] = ()
-    note: str = ""
+    x: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    status: str = Status.OPTIMAL
+    broken: Strings = ()
+
+    @property
+    def note(self) -> str:
+        """The status and the broken constraints, unless decoding succeeded."""
+        fine = not self.broken and self.status in (Status.OPTIMAL, Status.HEURISTIC)
+        return "" if fine else ", breaks ".join([self.status, *dict.fromkeys(self.broken)])
+
+    def instance(self, side: Side) -> Instance:
+        """The sentence with the labels of one side."""
+        return Instance(self.x, getattr(self.change, side))
 
 
 def write_predictions(
@@ -65,11 +86,11 @@ def write_predictions(
     write_columns(path, answers, PREDICTIONS)
 
 
-def read_predictions(path: Path) -> list[Answered] | None:
-    """The sentences of a file; None if its format is not known."""
-    reader = _of_decoded if is_decoded(path) else {".txt": _of_columns, ".jsonl": _of_lines}.get(path.suffix)
+def read_predictions(path: Path) -> list[Answered]:
+    """The sentences of a file."""
+    reader = _of_decoded if is_decoded(path) else _of_lines if path.suffix == ".jsonl" else _of_columns
     try:
-        return None if reader is None else reader(path)
+        return list(reader(path))
     except LconsError:
         raise
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
@@ -79,37 +100,71 @@ def read_predictions(path: Path) -> list[Answered] | None:
         ) from None
 
 
-def _of_columns(path: Path) -> list[Answered]:
-    found = []
+def _of_columns(path: Path) -> Iterator[Answered]:
     for i, one in enumerate(read_columns(path, PREDICTIONS), 1):
-        change = Change(one.words, one.columns["exact"], one.labels, one.columns["gold"])
         x = {WORD: one.words, "pos": one.columns["pos"], CLUE: tuple(map(clue_or_shape, one.words))}
-        found.append(Answered(str(i), change, _instances(change, x)))
-    return found
+        yield Answered(str(i), Change(one.words, one.columns["exact"], one.labels, one.columns["gold"]), x)
 
 
-def _of_decoded(path: Path) -> list[Answered]:
-    """The sentences of a file of decoded labels; if there are no words, positions are used instead. The note
-    is the status, and the broken constraints, unless decoding succeeded."""
-    found = []
-    for i, one in enumerate(read_decoded(path), 1):
-        before, after = one.sides
-        words = one.words or tuple(str(t + 1) for t in range(len(after)))
-        change = Change(words, before, after, one.gold)
-        x = {**({} if one.words is None else {WORD: one.words}), **one.columns}
-        fine = not one.broken and one.status in (Status.OPTIMAL, Status.HEURISTIC)
-        note = "" if fine else ", breaks ".join([one.status, *dict.fromkeys(one.broken)])
-        name = str(i if one.id is None else one.id)[:60]
-        found.append(Answered(name, change, _instances(change, x), note=note))
-    return found
+class DecodedLine(BaseModel):
+    """A sequence: its labels `without` constraints and with them, and other columns of the same length."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    labels: Strings | None
+    without: Strings | None
+    status: Annotated[str, Field(max_length=60)]
+    id: Any = None
+    words: Strings | None = None
+    gold: Strings | None = None
+    violations: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def change(self) -> Change:
+        """The change; positions stand for words, and `_` for answers, that the sequence lacks."""
+        sides = (self.words, self.gold, self.labels, self.without)
+        size = next((len(side) for side in sides if side is not None), 0)
+        words = self.words or tuple(str(t + 1) for t in range(size))
+        before, after = ((NO_LABEL,) * size if y is None else y for y in (self.without, self.labels))
+        return Change(words, before, after, self.gold)
+
+    @model_validator(mode="after")
+    def _is_one_sentence(self) -> DecodedLine:
+        _ = self.change
+        return self
 
 
-def _instances(change: Change, x: Mapping[str, Sequence[str]]) -> dict[str, Instance]:
-    return {side: Instance(x, labels) for side in SIDES if (labels := getattr(change, side)) is not None}
+def _of_decoded(path: Path) -> Iterator[Answered]:
+    if path.stat().st_size > MAX_BYTES:
+        raise InvalidInput(f"a file of labels has at most {MAX_BYTES:,} bytes: got more in {str(path)!r}.")
+    for number, line in enumerate(path.read_bytes().removeprefix(BYTE_ORDER_MARK).split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            one = DecodedLine.model_validate_json(line)
+        except ValidationError as error:
+            where = f"line {number} of {str(path)!r}"
+            raise InvalidInput(f"{where} is not from `lcons decode --json`: {first_error(error)}") from None
+        change, columns = one.change, {WORD: one.words, **(one.model_extra or {})}
+        lists = {name: column for name, column in columns.items() if isinstance(column, list | tuple)}
+        x = {name: column for name, column in lists.items() if len(column) == len(change.words)}
+        broken = tuple(str(violation.get("constraint", "")) for violation in one.violations)
+        name = str(number if one.id is None else one.id)[:60]
+        yield Answered(name, change, x, status=one.status, broken=broken)
 
 
-def _of_lines(path: Path) -> list[Answered]:
-    found = []
+def is_decoded(path: Path) -> bool:
+    """Whether the first line of a file is an object with `labels`, which a constraint file does not have."""
+    try:
+        with open_regular(path) as file:
+            first = next((line for line in iter(lambda: file.readline(MAX_BYTES), b"") if line.strip()), b"")
+        record = json.loads(first.removeprefix(BYTE_ORDER_MARK))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and "labels" in record
+
+
+def _of_lines(path: Path) -> Iterator[Answered]:
     for one in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         words, places = tuple(map(str, one["words"])), [(int(a), int(b)) for a, b in one["candidates"]]
         sides: dict[str, Any] = {}
@@ -119,9 +174,7 @@ def _of_lines(path: Path) -> list[Answered]:
                 (places[link["source"]][0], places[link["target"]][0], str(link["label"]))
                 for link in one[name]["relations"]
             )
-        change = Change(words, **sides)
-        found.append(Answered(str(one["id"]), change, pairs=_pairs(one["gold"])))
-    return found
+        yield Answered(str(one["id"]), Change(words, **sides))
 
 
 def iob_labels(entities: Sequence[str], places: Sequence[tuple[int, int]], size: int) -> tuple[str, ...]:
@@ -135,38 +188,3 @@ def iob_labels(entities: Sequence[str], places: Sequence[tuple[int, int]], size:
         if label != NO_ENTITY:
             labels[first:after] = [f"B-{label}", *[f"I-{label}"] * (after - first - 1)]
     return tuple(labels)
-
-
-def _pairs(answer: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """The labels of each ordered pair of candidates."""
-    entities = answer["entities"]
-    relations = {(one["source"], one["target"]): one["label"] for one in answer["relations"]}
-    return [
-        (a, relations.get((i, j), NO_RELATION), b, relations.get((j, i), NO_RELATION))
-        for i, a in enumerate(entities)
-        for j, b in enumerate(entities)
-        if i != j
-    ]
-
-
-def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Answered]) -> Ints | None:
-    """(N, axes) the parts of the gold labels that a constraint checks; None if it cannot read them.
-
-    Sentences with a label that the constraint does not know are left out.
-    """
-    feature: Any = constraint.feature
-    found = []
-    for one in sentences if feature is not None else ():
-        gold, names = one.instances.get("gold"), feature.names or ()
-        structure: Any = None
-        if gold is not None:
-            fits = set(feature.labels).issuperset(gold.y) and len(gold.y) >= (feature.n or 1)
-            structure = gold if fits else None
-        elif one.pairs and names and set(names) <= set(MEMBERS):
-            structure = [tuple(pair[MEMBERS.index(name)] for name in names) for pair in one.pairs]
-        if structure is not None:
-            try:
-                found.append(constraint.space.assignments(feature.psi(structure)))
-            except LconsError:
-                return None
-    return np.concatenate(found) if found else None

@@ -8,55 +8,45 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from operator import ne
+from typing import NamedTuple
 
 from lcons_core import load
 from lcons_tasks.report._document import Change, Sentences
 from lcons_tasks.report._predictions import Answered, read_predictions
-from lcons_tasks.report._reasons import reason
+from lcons_tasks.report._reasons import Reason, reason
 from lcons_tasks.report._run import Run
-from lcons_tasks.report._spans import SIDES, Side, change_links, change_spans, errors, gain, is_changed
+from lcons_tasks.report._spans import SIDES, Side, change_links, change_spans, is_changed
 
 COLOURS = 12
 # The most sentences of a file for which rules are computed.
 MOST_REASONS = 60
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """Consecutive words, each with a flag whether its label changed; for a span, its label."""
 
-    words: tuple[tuple[str, bool], ...]
+    words: Sequence[tuple[str, bool]]
     label: str = ""
     wrong: bool = False
 
 
-@dataclass(frozen=True)
-class SentenceItem:
+class SentenceItem(NamedTuple):
     """A sentence of the file with this number, the names of its labels before and after, and the rule behind
     its change."""
 
     answer: Answered
     file: int
     sides: tuple[str, str]
-    rule: str = ""
-    why: str = ""
+    reason: Reason
 
 
-@dataclass(frozen=True)
-class SentencesView:
+class SentencesView(NamedTuple):
     """The sentences of some files, the notes above them, and one colour per label."""
 
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
-    items: tuple[SentenceItem, ...]
+    names: list[str]
+    notes: list[str]
+    items: list[SentenceItem]
     colours: dict[str, int]
-
-    @property
-    def golds(self) -> set[bool]:
-        """Whether sentences have gold labels: all, none, or some of them."""
-        return {item.answer.change.gold is not None for item in self.items}
 
 
 def sentences_view(run: Run, blocks: Sequence[Sentences], most: int) -> SentencesView | None:
@@ -66,53 +56,39 @@ def sentences_view(run: Run, blocks: Sequence[Sentences], most: int) -> Sentence
     for number, block in enumerate(blocks):
         sentences = [Answered(str(i), one) for i, one in enumerate(block.changes, 1)]
         if block.file is not None:
-            sentences = read_predictions(run.folder / block.file) or sentences
+            sentences = read_predictions(run.folder / block.file)
         order = sorted(range(len(sentences)), key=lambda i: not is_changed(sentences[i].change))
         shown = [sentences[i] for i in sorted(order[:most])]
         changed, left_out = sum(is_changed(one.change) for one in sentences), len(sentences) - len(shown)
         note = f"{block.name}: {changed:,} of {len(sentences):,} sentences changed"
         notes.append(note + (f" ({left_out:,} sentences are not on this page)" if left_out else ""))
-        items += _explained(run, block, shown, number)
+        reasons = _reasons(run, block, shown)
+        items += [SentenceItem(one, number, block.sides, next(reasons)) for one in shown]
         for one, side in ((one.change, side) for one in sentences for side in SIDES):
             counts.update(label for label, _, _ in change_spans(one, side))
             counts.update(label for _, _, label in change_links(one, side))
     # The most frequent labels have different colours.
     ordered = sorted(counts, key=lambda label: (-counts[label], label))
     colours = {label: i % COLOURS for i, label in enumerate(ordered)}
-    names = tuple(block.name for block in blocks)
-    return SentencesView(names, tuple(notes), tuple(items), colours) if items else None
+    return SentencesView([block.name for block in blocks], notes, items, colours) if items else None
 
 
-def _explained(run: Run, block: Sentences, shown: Sequence[Answered], file: int) -> Iterator[SentenceItem]:
-    """Sentences with the rule behind each change: from the document, otherwise by its constraints."""
+def _reasons(run: Run, block: Sentences, shown: Sequence[Answered]) -> Iterator[Reason]:
+    """The rule behind each change: from the document, otherwise by the constraints of the run."""
     known = {(one.words, one.before, one.after): (one.rule, one.why) for one in block.changes}
     constraints = {path.stem: load(path) for path in run.constraints}
     left = MOST_REASONS if constraints else 0
     for one in shown:
-        change = one.change
-        because = known.get((change.words, change.before, change.after), ())
-        before, after = (one.instances.get(side) for side in ("before", "after"))
-        if not because and left and before and after and is_changed(change):
-            because, left = reason(before, after, constraints), left - 1
-        yield SentenceItem(one, file, block.sides, *because)
-
-
-def compared_sides(change: Change, sides: tuple[str, str]) -> Iterator[tuple[str, Side, Side]]:
-    """(name, side, the side it is compared with): gold or, without gold, the other answer."""
-    against = change.gold is not None
-    if is_changed(change):
-        yield sides[0], "before", "gold" if against else "after"
-        yield sides[1], "after", "gold" if against else "before"
-    else:
-        yield "both", "after", "gold" if against else "after"
-    if against:
-        yield "gold", "gold", "gold"
+        because = known.get((one.change.words, one.change.before, one.change.after))
+        if because is None and left and is_changed(one.change):
+            because, left = reason(one.instance("before"), one.instance("after"), constraints), left - 1
+        yield because or ("", "")
 
 
 def marked(change: Change, side: Side, against: Side) -> Iterator[Mark]:
     """The words of a side, with one mark per span; a mark is wrong if `against` has no such span."""
     moved = [a != b and side != "gold" for a, b in zip(change.before, change.after, strict=True)]
-    words = tuple(zip(change.words, moved, strict=True))
+    words = list(zip(change.words, moved, strict=True))
     right, end = set(change_spans(change, against)), len(words)
     at = 0
     for label, first, after in (*change_spans(change, side), ("", end, end)):
@@ -126,21 +102,6 @@ def marked(change: Change, side: Side, against: Side) -> Iterator[Mark]:
 def linked(change: Change, side: Side, against: Side) -> Iterator[tuple[str, str, str, bool]]:
     """(source, label, target, whether `against` has no such relation) of the relations of a side."""
     texts = {first: " ".join(change.words[first:after]) for _, first, after in change_spans(change, side)}
-    right = set(change_links(change, against))
+    right = change_links(change, against)
     for i, j, label in change_links(change, side):
         yield texts.get(i, change.words[i]), label, texts.get(j, change.words[j]), (i, j, label) not in right
-
-
-def has_errors(change: Change) -> bool:
-    """Whether the answer with constraints differs from gold."""
-    return change.gold is not None and errors(change, "after") > 0
-
-
-def badge(change: Change) -> tuple[str, str]:
-    """The gain in correct labels, or without gold the number of changed labels; and the state."""
-    if change.gold is None:
-        changed = sum(map(ne, change.before, change.after))
-        return f"{changed:,} label{'s'[: changed != 1]} changed", "even"
-    more = gain(change)
-    verdict = f"{more:+d}".replace("-", "\N{MINUS SIGN}") if more else "equally many"
-    return f"{verdict} correct", "better" if more > 0 else "worse" if more < 0 else "even"

@@ -85,6 +85,4 @@ def _printable(text: str) -> str:
     >>> _printable("a\\x1b[31mb")
     'a[31mb'
     """
-    return "".join(
-        " " if c in "\n\t" else c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C"
-    )
+    return "".join(c for c in " ".join(text.splitlines()) if unicodedata.category(c)[0] != "C")

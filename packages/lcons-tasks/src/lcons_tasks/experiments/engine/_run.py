@@ -22,8 +22,10 @@ from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._experiment import C, Experiment, O
 from lcons_tasks.experiments.engine._kept import Stages, library_versions
 from lcons_tasks.experiments.engine._record import Record
-from lcons_tasks.report import to_html, to_markdown, to_svg, write_document
+from lcons_tasks.report import to_html, to_markdown
+from lcons_tasks.report._chart import to_svg
 from lcons_tasks.report._document import Claims, Curve, Document, Gains
+from lcons_tasks.report._storage import write_document
 
 FORMAT = 2
 REPORT, PAGE, RESULTS, CURVES = "report.md", "report.html", "results.json", "curve*.svg"

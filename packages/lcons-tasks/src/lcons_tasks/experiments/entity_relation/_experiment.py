@@ -363,7 +363,6 @@ def _constraint_files(record: Record) -> list[Constraints]:
         Constraints(
             f"{cell.name}, {name}",
             tuple(f"constraints/{cell.name}/{name}/{feature}.json" for feature in FEATURES),
-            f"predictions/{cell.name}.jsonl",
         )
         for cell in sorted(record.cells, key=lambda cell: -float(cell.at["share"] or 0))
         for name in SUPPORT
