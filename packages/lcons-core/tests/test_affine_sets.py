@@ -166,6 +166,10 @@ def test_what_is_built_is_read_only_and_checked():
             RectifierNetwork(W, b)
     with pytest.raises(InvalidInput):
         NETWORK & RectifierNetwork([[1.0]], [0.0])
+    for network in (NETWORK, NETWORK & NETWORK):
+        with pytest.raises(TypeError):
+            network & ROWS
+        assert network != ROWS
     with pytest.raises(InvalidInput):
         NETWORK.verdicts(FeatureSpace([binary("bit", "abc")]), np.zeros((1, 3), dtype=np.int64))
 
@@ -199,3 +203,10 @@ def test_blocks_with_points_that_floats_decide_wrongly_are_decided_by_rationals(
     assert rows.satisfied(psi)[:, 0].tolist() == expected
     certain = LinearInequalities(np.concatenate([-W, np.zeros((1, 4))]), [1.0, 5.0])
     assert certain.satisfied(psi).tolist() == [[verdict, True] for verdict in expected]
+
+
+def test_rows_as_text_have_a_line_each_and_of_many_the_first_ten():
+    for number, lines in ((0, 0), (1, 1), (10, 10), (12, 11)):
+        text = str(LinearInequalities(np.ones((number, 2)), np.zeros(number)))
+        assert len(text.splitlines()) == lines
+    assert "-2 [psi 0] -2 [psi 1] +3 >= 0" in str(ROWS)

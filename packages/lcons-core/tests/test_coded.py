@@ -1,6 +1,7 @@
 """Coded columns: the same strings by value and code, checked once, and read once per value."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,3 +63,28 @@ def test_values_and_codes_are_checked_once(values, codes):
 def test_what_is_no_column_is_one_sentence(wrong):
     with pytest.raises(InvalidInput):
         CodedColumn.of(wrong)
+
+
+class Dictionary:
+    """A column as Arrow and pandas have it: distinct values, and one integer per token."""
+
+    categories, codes, null_count, array = ["DT", "NN"], np.array([1, 0]), 0, None
+
+    def __iter__(self):
+        raise AssertionError("its strings are not read")
+
+
+def test_columns_of_arrow_and_pandas_are_known_by_their_attributes_and_read_by_their_integers():
+    values = SimpleNamespace(to_pylist=lambda: ["DT", "NN"])
+    codes = SimpleNamespace(to_numpy=lambda zero_copy_only: np.array([1, 0]))
+    categorical, series, arrow, chunked = (Dictionary() for _ in range(4))
+    categorical.array = categorical
+    series.array = SimpleNamespace(factorize=lambda: (series.codes, series.categories))
+    arrow.dictionary_encode, arrow.dictionary, arrow.indices = lambda: arrow, values, codes
+    chunked.dictionary_encode, chunked.unify_dictionaries = None, lambda: chunked
+    chunked.combine_chunks = lambda: arrow
+    for column in (categorical, series, arrow, chunked):
+        assert list(CodedColumn.of(column)) == ["NN", "DT"]
+    arrow.null_count = 1
+    with pytest.raises(InvalidInput):
+        CodedColumn.of(arrow)

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from lcons_core import InvalidInput, RectifierNetwork, lift, most_violated
+from lcons_core import InvalidInput, RectifierNetwork, TooLarge, lift, most_violated, to_inequalities
+from lcons_core._theorem import check_form_size, cut_of, estimate_form, estimate_rows, rows_of
 from lcons_core.testing import conjunctions, networks, weights
 
 
@@ -106,3 +107,37 @@ def test_zeros_of_the_forms_are_positive():
         assert not np.signbit(array[array == 0]).any()
     assert not any(array.flags.writeable for array in (lifted.A_psi, lifted.A_s, lifted.rhs))
     assert lifted.A_s[4:].tolist() == [[-1.0, -1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
+
+
+def test_a_form_has_the_size_that_is_estimated_and_is_refused_above_a_limit():
+    network = RectifierNetwork(np.ones((3, 4)), np.zeros(3)) & RectifierNetwork(np.ones((2, 4)), np.zeros(2))
+    lifted, size = lift(network), estimate_form(network, "lifted")
+    assert size.rows == len(lifted)
+    assert size.bytes == lifted.A_psi.nbytes + lifted.A_s.nbytes + lifted.rhs.nbytes
+    assert estimate_form(network, "rows") == estimate_form(network, "simplified") == estimate_rows(network)
+    check_form_size(network, "lifted", size.bytes)
+    for form in ("lifted", "rows"):
+        with pytest.raises(TooLarge, match="linear in K" if form == "rows" else r"MiB\.$"):
+            check_form_size(network, form, estimate_form(network, form).bytes - 1)
+    with pytest.raises(InvalidInput):
+        estimate_form(network, "cuts")
+
+
+def test_rows_and_cuts_of_any_set_are_those_that_state_it_or_those_of_the_theorem():
+    network = RectifierNetwork([[2.0, 1.0], [0.0, 1.0]], [-1.0, 0.0])
+    rows = to_inequalities(network)
+    for points in (network, rows):
+        assert np.array_equal(rows_of(points, most=3).coefficients, rows.coefficients)
+        with pytest.raises(TooLarge):
+            rows_of(points, most=2)
+        for psi in cube(2):
+            assert cut_of(points, psi).values(psi)[0] == rows.values(psi).min()
+    assert rows_of(rows) is rows
+
+
+def test_rows_of_more_than_a_gibibyte_are_refused_with_their_size():
+    network = RectifierNetwork(np.ones((24, 5)), np.zeros(24))
+    with pytest.raises(TooLarge, match=r"16,777,215 rows, 1,152\.0 MiB, above 1,024 MiB"):
+        to_inequalities(network)
+    with pytest.raises(TooLarge, match=r"about 10\^60 rows, about 10\^56 MiB"):
+        to_inequalities(RectifierNetwork(np.ones((200, 5)), np.zeros(200)))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput, bilou, bioes, detect_scheme, iob2
+from lcons_core._schemes import chunks
 
 BIOES = ("B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "O")
 
@@ -77,3 +78,17 @@ def test_one_sequence_instead_of_a_list_of_sequences_is_an_error():
 def test_a_label_outside_the_scheme_is_named(label):
     with pytest.raises(InvalidInput):
         iob2(["O", label])
+
+
+@pytest.mark.parametrize("letters", ["BIIB", "BIES", "BILU"])
+@given(spans=st.lists(st.tuples(st.sampled_from(["X", "Y", ""]), st.integers(1, 4)), max_size=5))
+def test_chunks_are_the_spans_that_were_written(letters, spans):
+    labels, expected = [], []
+    for kind, length in spans:
+        if kind:
+            expected.append((kind, len(labels), len(labels) + length))
+        some = letters[3] if length == 1 else letters[0] + letters[1] * (length - 2) + letters[2]
+        labels += [f"{letter}-{kind}" for letter in some] if kind else ["O"] * length
+    assert list(chunks(labels)) == expected
+    open_ended = [label.replace("B", "I").replace("E", "I").replace("L", "I") for label in labels]
+    assert sum(last - first for _, first, last in chunks(open_ended)) == sum(label != "O" for label in labels)

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import FeatureSpace, InvalidInput, SparsePsi, binary, count, one_hot, space_of_columns
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    SparsePsi,
+    binary,
+    count,
+    integer,
+    one_hot,
+    space_of_columns,
+)
 from lcons_core._blocks import OTHER, Block, Kind, Requirement
 from lcons_core.testing import points, spaces
 
@@ -109,6 +118,9 @@ def test_names_may_be_given_in_every_convenient_way():
         lambda: SPACE.vector(tag="DT", label="B", count={"B": 4}),
         lambda: SPACE.vector(tag="DT", label=OTHER),
         lambda: SPACE.axis_index("exists"),
+        lambda: FeatureSpace(SPACE.blocks, [Requirement("exists", "B", "tag", ("NN",))]),
+        lambda: FeatureSpace([integer("n", ["a", "b"], -1, 2)]).vector(n={"a": 1}),
+        lambda: space_of_columns(np.eye(3), ["a=x", "b", "a=y"]),
         lambda: SPACE.contains([[1.0]]),
         lambda: SPACE.describe(np.zeros(8)),
     ],
@@ -160,3 +172,4 @@ def test_the_space_of_columns_contains_its_rows(rows):
             assert block.low >= 0 or column.min() < 0
     with pytest.raises(InvalidInput):
         space_of_columns(X, ["age"])
+    assert space_of_columns(np.eye(3)[:2], ["a=x", "a=y", "b"]).blocks[0] == one_hot("a", ["x", "y"])

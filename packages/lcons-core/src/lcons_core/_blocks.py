@@ -72,7 +72,7 @@ class Block:
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
-        """What some value is before one of its spaces."""
+        """The beginnings of values that contain spaces, up to each space."""
         spaces = ((value, match.start()) for value in self.values for match in re.finditer(" ", value))
         return frozenset(value[:start] for value, start in spaces)
 

@@ -68,8 +68,9 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def replacing_folder(target: Path, first_stays: bool = False) -> Iterator[Path]:
     """A folder beside `target` that takes its place when the block ends well, and vanishes when it does not.
 
-    It is made first, so that a place that cannot be written to is known before the work and not after. Two
-    processes may do the same work at the same time: the last to end stays, or, with `first_stays`, the first.
+    It is created first, so that a place that cannot be written to is an error before the work, not after it.
+    Two processes may do the same work at the same time: the result of the last to end stays, or, with
+    `first_stays`, that of the first.
     """
     with hidden_folder(target.parent) as beside:
         new, old = beside / "new", beside / "old"

@@ -247,3 +247,12 @@ def test_importing_the_learner_loads_neither_torch_nor_scikit_learn():
     code = "import sys, lcons_core.learn._estimator; print({'torch', 'sklearn', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_progress_is_called_at_checks_with_what_the_best_network_reaches():
+    seen = []
+    X, y = ngrams()
+    ConstraintLearner(hidden=4, restarts=4, epochs=200, progress=seen.append).fit(X, y)
+    assert [call.epoch for call in seen] == sorted({call.epoch for call in seen})
+    assert all(0 <= call.accuracy <= 1 and call.loss > 0 for call in seen)
+    assert seen[-1].accuracy >= seen[0].accuracy

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import highspy
 import numpy as np
 import pytest
+from optimiser_models import MODELS
 
 from lcons_core import (
     FeatureSpace,
@@ -57,6 +58,15 @@ def test_the_best_accepted_point_of_every_kind_of_constraint_is_found_and_checke
     assert not added.check([1, 1, 0])
     assert model.numConstrs == len(added.rows)
     assert model.numVariables == 3 + len(added.variables)
+
+
+def test_a_model_of_python_mip_is_extended_and_read_as_well():
+    tool = MODELS["mip"]()
+    x = tool.variables([(0, 1)] * 3)
+    added = [add_to(tool.model, NETWORK, x, form=form) for form in ("rows", "lifted")]
+    added.append(add_to(tool.model, NETWORK, [x[0], 1 - x[0], x[2]]))
+    assert tool.solve(np.array([3.0, 2.0, 1.0]), x)
+    assert [form.psi().tolist() for form in added] == [[1.0, 0.0, 1.0]] * 3
 
 
 @pytest.mark.parametrize("key", [lambda block, value: (block, value), lambda block, value: value])

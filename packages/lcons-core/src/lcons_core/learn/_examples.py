@@ -1,4 +1,4 @@
-"""Labelled examples: psi of valid structures (positives), and psi of invalid ones (negatives) that are made.
+"""Labelled examples: psi of valid structures (positives), and generated psi of invalid ones (negatives).
 
 Equal vectors are folded into one vector with a weight. A positive that occurs fewer than `min_support` times
 is dropped (noise in the labels), and a vector that is a positive is never a negative.

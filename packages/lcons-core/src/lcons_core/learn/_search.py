@@ -18,8 +18,8 @@ learned from all examples with this K and e, and the examples on its wrong side 
 are not used here: with them, the share of wrong labels would differ between the labels.
 
 If plain learning leaves no example on the wrong side by more than 1/4, the clearance of `_schedule.py`,
-nothing is set aside, because wrong labels are not only found near the boundary: then robust learning is
-learning, bit for bit.
+nothing is set aside, because wrong labels do not occur only near the boundary: then robust learning has the
+same result as plain learning, bit for bit.
 
 Paper: in Appendices B, C.3, D.2 and E.2, learning rates and decays are chosen by cross-validation.
 Not in the paper: hidden="auto", the smallest K whose best mean is within one standard error of the best;

@@ -6,7 +6,7 @@ programs (`lcons_decode.ilp`).
     SIMPLIFIED  the rows of Theorem 1 that matter on the domain of the space, and the equations of the space
 
 with a_k = w_k . psi + b_k. The first two accept the same psi everywhere, integral or not; the third one at
-integral psi, and it also adds the equations, so it is used only where psi is said to be a point of the space.
+integral psi, and it also adds the equations, so it is used only if psi is known to be a point of the space.
 
 If no form is named, the one of rows and lifted with fewer rows and variables is used: rows for a network of
 K <= 3, if they are exact in float64.

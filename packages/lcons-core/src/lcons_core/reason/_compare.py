@@ -2,14 +2,14 @@
 
 `compare` says whether two constraints accept the same points of a space:
 
-    EQUAL        proved, by checking every point, by a closed form, or by a search that ended
+    EQUAL        proved, by checking every point or every kind of points, or by a closed form
     DIFFERENT    proved, by a witness: a point that one accepts and the other rejects
-    UNDECIDED    not proved: random points and a search found no witness
+    UNDECIDED    not proved: no witness among random points and points near both boundaries
 
 Up to `limit` points the whole domain is enumerated and the counts are exact. Two networks on a larger domain
 are equal if they have the same units: units that are never active are ignored, and units are compared by
-their values on the domain. Otherwise a bounded search (`_search.py`) looks for a witness; if it ends, there
-is none. On a space with real blocks points are sampled.
+their values on the domain. Otherwise one point of each kind is checked, if there are few kinds of points
+(`_search.py`); if not, points are drawn. On a space with real blocks points are sampled.
 
 `simplify` drops a row r = c . psi + b that is, on the finite domain of a space,
 
@@ -26,6 +26,7 @@ Not in the paper: counts, witnesses, domains that are too large to enumerate; dr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -41,9 +42,19 @@ from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Ints, OnProgress
 from lcons_core.reason._rules import DomainEquations, domain_equations
-from lcons_core.reason._search import ENUMERATION_LIMIT, drawn_points, drawn_psi, needed, scan, search
+from lcons_core.reason._search import (
+    ENUMERATION_LIMIT,
+    MOST_KINDS,
+    both_sides,
+    drawn_psi,
+    kinds,
+    near_boundary,
+    needed,
+    region_points,
+    scan,
+)
 
-DRAWN = 2**14
+DRAWN, NUMBERS = 2**14, 2**23
 CELLS = 2**24
 
 
@@ -160,18 +171,21 @@ def compare(
         tally.add(psi, *(points.accepts(psi) for points in sets))
         how = f"no difference at {tally.points:,} points sampled from the {space.extent} (seed {seed})"
         return tally.result(Outcome.UNDECIDED, f"{how}, and no proof of equality")
-    searches = [search(space, *pair, wanted=witnesses, seed=seed) for pair in (sets, sets[::-1])]
-    seen = [drawn_points(space, DRAWN, rng), *(searched.seen for searched in searches)]
-    assignments = np.unique(np.concatenate(seen), axis=0)
+    region = kinds(space, sets)
+    number = math.prod(int(mask.sum()) for mask in region.values())
+    if number <= MOST_KINDS:
+        for chunk in region_points(space, region, number):
+            tally.add(chunk, *(points.verdicts(space, chunk) for points in sets))
+        return tally.result(Outcome.EQUAL, f"all points are of {tally.points:,} kinds, which agree")
+    number = int(np.clip(NUMBERS // space.d, 256, DRAWN))
+    starts = np.concatenate([both_sides(points, space, number, rng) for points in sets])
+    near = [near_boundary(points, space, number, rng, starts) for points in sets]
+    assignments = np.unique(np.concatenate([starts, *near]), axis=0)
     tally.add(assignments, *(points.verdicts(space, assignments) for points in sets))
-    if all(searched.ended for searched in searches):
-        return tally.result(
-            Outcome.EQUAL, "a search over boxes of the whole domain ended without a difference"
-        )
     return tally.result(
         Outcome.UNDECIDED,
-        f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
-        f" boundaries (seed {seed}), and no proof of equality; raise limit to enumerate",
+        f"no difference at {tally.points:,} of {many(space.size)} points, drawn and near both boundaries"
+        f" (seed {seed}), and no proof of equality; raise limit to enumerate",
     )
 
 
@@ -200,7 +214,7 @@ class _Tally:
     def result(self, otherwise: Outcome, how: str, complete: bool = False) -> Comparison:
         """The comparison: DIFFERENT if a witness was seen."""
         if any(self.numbers) and not complete:
-            how = f"witnesses among {self.points:,} points drawn and searched"
+            how = f"witnesses among {self.points:,} points"
         outcome = Outcome.DIFFERENT if any(self.numbers) else otherwise
         (only_a, only_b), (a, b) = self.numbers, map(tuple, self.witnesses)
         return Comparison(outcome, self.points, self.both, only_a, only_b, a, b, complete, how)

@@ -12,8 +12,8 @@ Two proofs decide whether a box can grow:
     enumerated. The search goes on until every rejected point is in a box, so the rules are complete: their
     union is the rejected set. No condition can be dropped from any of them.
 
-    larger domains: a row of Theorem 1, r_S(psi) = 1 - sum_{k in S} a_k, whose maximum over the box
-    (`_search.py`) is below zero. The rules are the strongest that a bounded search finds.
+    larger domains: a row of Theorem 1, r_S(psi) = 1 - sum_{k in S} a_k, whose maximum over the box,
+    a sum over axes, is below zero. The rules are the strongest that a bounded search finds.
 
 A real column is divided into intervals. A rule on intervals is proved for all numbers in them, because a row
 has its maximum over an interval at one of its ends. Such rules are never complete.
@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Protocol
 
@@ -47,12 +47,11 @@ from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._search import (
     ENUMERATION_LIMIT,
     Region,
-    Values,
-    drawn_points,
+    both_sides,
     drawn_psi,
+    near_boundary,
     needed,
     scan,
-    search,
     space_of,
 )
 from lcons_core.reason._words import (
@@ -314,8 +313,8 @@ def explain_rejected(
     # The rule of each type says more on what is rejected than a rule over all types.
     rules = tuple(replace(rule, implied=False) for rule in every.rules if rule.exceptions)
     regions = [dict(rule.box.masks(space)) for rule in rules]
-    shown, found = _covered(rejected, np.zeros(len(rejected), dtype=np.bool_), regions, limit)
-    coverage = Coverage("rejected gold parts", rejected.total, rejected.total, found, shown)
+    shown, every_rule = _covered(rejected, np.zeros(len(rejected), dtype=np.bool_), regions, limit)
+    coverage = Coverage("rejected gold parts", rejected.total, rejected.total, every_rule, shown)
     return replace(every, rules=rules, complete=not len(rejected), coverage=coverage, types=())
 
 
@@ -499,40 +498,68 @@ def _rejected_some(
         psi = drawn_psi(space, SAMPLE, rng)
         return WeightedPoints.rejected_ones(space, space.assignments(psi[~points.accepts(psi)]))
     number = int(np.clip(MOST_NUMBERS // len(space.axes), 200, min(4 * SAMPLE, 200 + 4 * space.size)))
-    drawn = drawn_points(space, number, rng)
+    drawn = both_sides(points, space, number, rng)
+    drawn = np.concatenate([drawn, near_boundary(points, space, number // 20, rng, drawn)])
     rejected = drawn[~points.verdicts(space, drawn)]
-    if len(rejected) < number // 20:
-        rejected = np.concatenate([rejected, search(space, None, points, wanted=200, seed=seed).points])
     return WeightedPoints.rejected_ones(space, np.unique(rejected, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows `values >= 0`; a maximum is a proof if it is below `-slack`."""
+    """Rows `coefficients @ psi + bias >= 0`, as sums over axes: the part of value v of axis i is
+    `table[first[i] + v]`. A maximum of a row over a region is a proof if it is below `-slack`."""
 
+    space: FeatureSpace
     coefficients: Floats
-    values: Values
+    bias: Floats
     slack: float
     names: tuple[Proof, ...]
 
+    @cached_property
+    def table(self) -> Floats:
+        """(values, M) what each value of each axis adds to the rows."""
+        sizes = sum(map(len, self.space.axes))
+        check_numbers(len(self.bias) * sizes, f"the tables of {len(self.bias):,} rows")
+        return np.concatenate([axis.table(self.coefficients) for axis in self.space.axes])
+
+    @cached_property
+    def first(self) -> Ints:
+        """(axes,) where the values of each axis begin in the table."""
+        return np.cumsum([0, *map(len, self.space.axes)])[:-1]
+
+    @cached_property
+    def maxima(self) -> Floats:
+        """(axes, M) the most that each axis adds."""
+        maxima: Floats = np.maximum.reduceat(self.table, self.first, axis=0)
+        return maxima
+
+    def of_axis(self, axis: int) -> Floats:
+        """(values, M) the part of the table of one axis."""
+        return self.table[self.first[axis] : self.first[axis] + len(self.space.axes[axis])]
+
+    def most(self, region: Region, rows: int | slice = slice(None)) -> Floats:
+        """The maximum over a region of all rows, or of one of them."""
+        total = self.bias[rows] + self.maxima[:, rows].sum(0)
+        for axis, mask in region.items():
+            total = total + self.of_axis(axis)[mask][:, rows].max(0) - self.maxima[axis, rows]
+        return total
+
     def proof(self, row: int, region: Region) -> Proof:
         """The proof that a row is below zero in a region."""
-        return replace(self.names[row], bound=float(self.values.most(region, row)))
+        return replace(self.names[row], bound=float(self.most(region, row)))
 
     def around(self, row: int, point: Ints, value: float) -> Region:
         """The conditions of a point that remain when those that raise the row least, which is below zero
         there by `value`, are dropped."""
-        values = self.values
-        rise = values.maxima[:, row] - values.table[values.first + point, row]
+        rise = self.maxima[:, row] - self.table[self.first + point, row]
         order = np.argsort(rise, kind="stable")
         left = order[rise[order].cumsum() >= -value - self.slack]
-        return {i: np.arange(len(values.space.axes[i])) == point[i] for i in left.tolist()}
+        return {i: np.arange(len(self.space.axes[i])) == point[i] for i in left.tolist()}
 
     def grown(self, row: int, region: Region, axis: int) -> Bools:
         """All values of one axis that the row forbids under the region's other conditions."""
-        rest = self.values.most({i: mask for i, mask in region.items() if i != axis}, row)
-        table = self.values.of_axis(axis)[:, row]
-        forbidden: Bools = rest - self.values.maxima[axis, row] + table < -self.slack
+        rest = self.most({i: mask for i, mask in region.items() if i != axis}, row)
+        forbidden: Bools = rest - self.maxima[axis, row] + self.of_axis(axis)[:, row] < -self.slack
         return forbidden
 
 
@@ -561,7 +588,7 @@ def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> Rows:
     some = sample[:: 1 + len(sample) * len(c) // (4 * MOST_NUMBERS)]
     values = affine(space, C, c, some)
     chosen = np.sort(np.lexsort((values.min(0, initial=0.0), -(values < -slack).sum(0)))[:most])
-    return Rows(C[chosen], Values.of(space, C[chosen], c[chosen]), slack, tuple(names[m] for m in chosen))
+    return Rows(space, C[chosen], c[chosen], slack, tuple(names[m] for m in chosen))
 
 
 def _subsets(activations: Floats, most: int) -> Bools:
@@ -596,8 +623,8 @@ def _by_rows(
     if not len(sample):
         return []
     rows = candidate_rows(points, space, sample.values)
-    at = affine(space, rows.coefficients, rows.values.bias, sample.values)
-    highest = rows.values.most({})
+    at = affine(space, rows.coefficients, rows.bias, sample.values)
+    highest = rows.most({})
 
     def around(seed: int) -> Iterator[tuple[_Box, int]]:
         # A row is sure at a point if little of its range is above its value there.
@@ -607,7 +634,7 @@ def _by_rows(
             tight = rows.around(row, sample.values[seed], float(at[seed, row]))
             for order in islice(_orders(sorted(tight)), 2):
                 region = _widened(tight, grow, order)
-                if rows.values.most(region, row) < -rows.slack:
-                    yield _Box(region, grow, proof), len(rows.values.table) * (1 + len(region))
+                if rows.most(region, row) < -rows.slack:
+                    yield _Box(region, grow, proof), len(rows.table) * (1 + len(region))
 
     return _cover(sample, seeds, around, MOST_RULES, LEAST_SHARE)

@@ -32,7 +32,7 @@ from lcons_core._pointset import Fitted, PointSet, as_points, check_width
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import LiftedInequalities, estimate_rows, lift, most_violated, to_inequalities
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._search import drawn_points, drawn_psi, near_boundary
+from lcons_core.reason._search import both_sides, drawn_points, drawn_psi, near_boundary
 
 MOST_EXHAUSTED = 10**5
 # Rows and units times points: some tens of seconds.
@@ -172,8 +172,10 @@ def verify(
     rng, scope = np.random.default_rng(seed), f"drawn with seed {seed}"
     if not domain.integral:
         return _Check(network, space, drawn_psi(domain, samples, rng)).run(scope, seed)
-    near = near_boundary(network, domain, min(samples, BOUNDARY_POINTS), seed)
-    psi = domain.vectors(np.concatenate([drawn_points(domain, samples, rng), near]))
+    drawn = drawn_points(domain, samples, rng)
+    number = min(samples, BOUNDARY_POINTS)
+    near = near_boundary(network, domain, number, rng, both_sides(network, domain, number, rng))
+    psi = domain.vectors(np.concatenate([drawn, near]))
     where = "" if space else " from all 0/1 vectors"
     return _Check(network, space, psi).run(f"{scope}{where}, some near the boundary", seed)
 

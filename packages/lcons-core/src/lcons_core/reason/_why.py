@@ -6,8 +6,8 @@ Paper: Sec. 4.1 reads a learned inequality, Eq. 9, by hand: (Location, Kill) is 
 Not in the paper: partial assignments. For these, `why` uses the row with the smallest maximum over the
 completions; a block without a value counts with its best value, so the sum is a bound. `completions` looks
 for an allowed point with the given values. A combination is forbidden iff every completion is rejected, by
-any rows. Up to `limit` completions are all checked, so the answer is a proof. Of more, random ones and those
-of a bounded search are checked: then an allowed one is a proof, and so is a search that ends without one.
+any rows. Up to `limit` completions, or kinds of them (`_search.py`), are all checked, so the answer is a
+proof. Of more, some are drawn: then an allowed one is a proof, and so is a row that rejects all completions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,15 @@ from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
 from lcons_core.reason._explain import candidate_rows, freed
 from lcons_core.reason._rules import Box
-from lcons_core.reason._search import Region, drawn_points, drawn_reals, region_points, search, space_of
+from lcons_core.reason._search import (
+    Region,
+    both_sides,
+    drawn_points,
+    drawn_reals,
+    kinds,
+    region_points,
+    space_of,
+)
 from lcons_core.reason._words import sentence
 
 COMPLETIONS = 200
@@ -140,9 +148,9 @@ def why(
     space, region = _region_of(space, {**space.by_block(assignment or {}), **named})
     partial = len(region) < len(space.axes)
     rows = candidate_rows(points, space, _drawn(space, COMPLETIONS if partial else 1, 0, region))
-    bounds = rows.values.most(region)
+    bounds = rows.most(region)
     best = int(bounds.argmin())
-    coefficients, bias = rows.coefficients[best], float(rows.values.bias[best])
+    coefficients, bias = rows.coefficients[best], float(rows.bias[best])
     if partial:
         forbidden = bool(bounds[best] < -rows.slack)
     else:
@@ -260,13 +268,15 @@ def completions(
         psi = _drawn_psi(space, region, seed)
         accepted = points.accepts(psi)
         return _completions(space, len(psi), len(psi), psi[accepted], int(accepted.sum()), None)
-    if total > limit:
-        number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
-        searched = search(space, points, None, region=region, seed=seed)
-        chunks: Iterable[Ints] = [_drawn(space, number, seed, region), searched.seen]
-        unless = True if searched.ended else None
+    some = region if total <= limit else kinds(space, [points], region)
+    number = math.prod(int(some[i].sum()) if i in some else len(axis) for i, axis in enumerate(space.axes))
+    if number <= limit:
+        chunks: Iterable[Ints] = region_points(space, some, number)
+        unless = True
     else:
-        chunks, unless = region_points(space, region, total), True
+        number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
+        drawn = both_sides(points, space, number, np.random.default_rng(seed), region)
+        chunks, unless = [drawn], _is_proved(points, space, region, drawn)
     looked = allowed = 0
     first = np.zeros((0, len(space.axes)), dtype=np.int64)
     for chunk in chunks:
@@ -276,6 +286,14 @@ def completions(
     if total <= limit and not looked:
         raise InvalidInput("no point of the space has these values together; choose others.")
     return _completions(space, total, looked, space.vectors(first), allowed, unless)
+
+
+def _is_proved(points: PointSet, space: FeatureSpace, region: Region, sample: Ints) -> bool | None:
+    """True if a row rejects every point of a region; otherwise None, not known."""
+    if not points.networks():
+        return None
+    rows = candidate_rows(points, space, sample)
+    return True if rows.most(region).min() < -rows.slack else None
 
 
 def _completions(
