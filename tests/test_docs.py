@@ -87,12 +87,6 @@ def test_the_curve_of_the_readme_has_the_figures_of_its_page():
     assert [figure for figure in figures if figure not in page] == []
 
 
-def test_no_drawing_is_dark_on_dark_or_white_in_a_dark_page():
-    drawings = list(ROOT.glob("docs/**/*.svg"))
-    assert drawings
-    assert [path for path in drawings if "prefers-color-scheme: dark" not in path.read_text()] == []
-
-
 @pytest.mark.parametrize("tool", ["llms", "reference"])
 def test_pages_that_a_program_writes_are_those_of_now(tool):
     done = subprocess.run([sys.executable, str(ROOT / f"tools/{tool}.py"), "--check"], cwd=ROOT)

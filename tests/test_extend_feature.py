@@ -7,9 +7,6 @@ its name, so that constraint files can name it:
     ends = "the_package:Ends"
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -123,25 +120,6 @@ def test_a_file_that_names_it_loads_where_it_is_registered(constraint, saved, tm
     assert (again.feature, again.space) == (constraint.feature, constraint.space)
     assert [again.satisfied(y) for y in QUOTED] == [True] * len(QUOTED)
     assert not again.satisfied(["open", "text"])
-
-
-def test_the_commands_know_it_too(saved, tmp_path):
-    here = Path(__file__)
-    packages = os.pathsep.join(map(str, (install(tmp_path / "others", here.stem), here.parent)))
-    (tmp_path / "scores.jsonl").write_text(
-        '{"labels": ["open", "text", "close"]}\n{"emission": [[2, 0, 0], [0, 1, 0], [0, 1.5, 1]]}\n'
-    )
-
-    def lcons(*arguments: str) -> str:
-        command = [sys.executable, "-c", "from lcons_cli.main import main; main()", *arguments]
-        environment = {**os.environ, "PYTHONPATH": packages}
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert "open needs last close" in lcons("explain", "ends.json")
-    decoded = lcons("decode", "scores.jsonl", "-c", "ends.json")
-    assert [line.split()[-1] for line in decoded.splitlines() if line] == ["open", "text", "close"]
 
 
 @settings(max_examples=25)

@@ -5,8 +5,6 @@ With a line in `EXPERIMENTS` the task would be `lcons run iob2`.
 """
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,9 +12,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from lcons_cli.run import LazyCommand
+from lcons_cli.run import command_of
 from lcons_core import load
-from lcons_tasks.experiments.engine import Experiment
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.engine._run import Progress, run, write_run
@@ -66,47 +63,14 @@ def test_what_is_kept_is_not_made_again(done, tmp_path, monkeypatch):
         assert (tmp_path / "again" / path.relative_to(done / "run")).read_bytes() == path.read_bytes()
 
 
-def test_two_processes_give_the_same_bytes(done, tmp_path):
-    code = (
-        "import sys; from pathlib import Path; from test_extend_task import whole; "
-        "whole(Path(sys.argv[1]), Path(sys.argv[2]), 2)"
-    )
-    paths = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-c", code, tmp_path / "run", tmp_path / "stages"]
-    subprocess.run(command, env=environment, check=True)
-    assert (tmp_path / "run/results.json").read_bytes() == (done / "run/results.json").read_bytes()
-
-
 def test_its_options_become_a_command(done, tmp_path, monkeypatch):
-    class Entry:
-        about = "IOB2 from examples."
-
-        @staticmethod
-        def load() -> Experiment:
-            return EXPERIMENT
-
-    group = click.Group(commands={"iob2": LazyCommand("iob2", Entry())})
+    group = click.Group(commands={"iob2": command_of(EXPERIMENT)})
     shown = CliRunner().invoke(group, ["iob2", "--help"]).stdout
     assert "From how many sequences IOB2 is learned." in shown
     assert "--size INTEGER" in shown
     monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
-    options = [
-        "--size",
-        "5",
-        "--size",
-        "9",
-        "--seed",
-        "1",
-        "--jobs",
-        "1",
-        "--json",
-        "--out",
-        str(tmp_path / "run"),
-    ]
-    ended = CliRunner().invoke(group, ["iob2", *options])
+    options = ["iob2", "--size", "5", "--size", "9", "--seed", "1", "--jobs", "2", "--json", "--out"]
+    ended = CliRunner().invoke(group, [*options, str(tmp_path / "run")])
     assert ended.exit_code == 0, ended.output
-    assert [cell["at"] for cell in json.loads(ended.stdout)["cells"]] == [
-        {"size": 5, "seed": 1},
-        {"size": 9, "seed": 1},
-    ]
+    cells = [cell["at"] for cell in json.loads(ended.stdout)["cells"]]
+    assert cells == [{"size": 5, "seed": 1}, {"size": 9, "seed": 1}]

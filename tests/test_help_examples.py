@@ -14,8 +14,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from lcons_cli.main import IN_CONTRIB, main
-from lcons_core import LconsError, iob2, learn_constraints
+from lcons_cli.main import main
+from lcons_core import iob2, learn_constraints
 from lcons_decode import Hard
 from lcons_tasks.apps._extractor import Extractor
 from lcons_tasks.apps._tagger import ConstrainedTagger
@@ -31,23 +31,9 @@ from lcons_tasks.models._relation_svm import train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 
 ROOT = Path(__file__).resolve().parent.parent
-ELSEWHERE = (
-    *(
-        "ask",
-        "audit",
-        "calibrate",
-        "compare",
-        "convert",
-        "decode",
-        "explain",
-        "fit",
-        "grammar",
-        "learn",
-        "repair",
-        "report",
-    ),
-    *("scheme", "verify"),
-)
+# The tests of these commands run their examples.
+OF_RULES = ("ask", "calibrate", "compare", "convert", "explain", "grammar", "learn", "repair", "scheme")
+ELSEWHERE = (*OF_RULES, "verify", "audit", "decode", "fit", "report")
 EXPERIMENTS = ("chunking", "citation", "er", "synthetic", "suite")
 
 # `echo "text" | lcons ...`, `lcons ... > file`, `head $(lcons ...)`, or just `lcons ...`.
@@ -68,6 +54,10 @@ def commands(group: click.Group = main, above: str = "") -> Iterator[tuple[str, 
 COMMANDS = dict(commands())
 
 
+WITH_THEIR_TESTS = (*ELSEWHERE, "run", "data", "data fetch", *(f"run {task}" for task in EXPERIMENTS))
+RUN_HERE = [name for name in COMMANDS if name not in WITH_THEIR_TESTS]
+
+
 def example(name: str) -> list[str]:
     """The lines of the example in a command's help, as a user sees them."""
     shown = CliRunner().invoke(main, [*name.split(), "--help"], terminal_width=200).stdout
@@ -75,22 +65,9 @@ def example(name: str) -> list[str]:
     return [line.strip() for line in found[1].splitlines()] if found else []
 
 
-def is_run_here(name: str) -> bool:
-    """Whether the lines of a command's example are run by this test, one by one."""
-    return name not in (*ELSEWHERE, "data", "data fetch", "run", *(f"run {task}" for task in EXPERIMENTS))
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_of_itself(name):
     assert any(f"lcons {name}" in line for line in example(name))
-
-
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_the_examples_that_are_not_run_here_are_run_by_the_tests_of_their_command(name):
-    package = "lcons-contrib" if name in IN_CONTRIB else "lcons-cli"
-    files = (ROOT / "packages" / package / "tests").glob(f"**/test_{name}*.py")
-    source = "".join(path.read_text() for path in files)
-    assert re.search(r"^def test_the_examples?_(of_the_help_)?runs?\(", source, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +125,10 @@ def language(monkeypatch) -> None:
     monkeypatch.setattr("lcons_tasks.apps._candidates.load_recogniser", lambda name: nlp)
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if is_run_here(name)])
+@pytest.mark.parametrize(
+    "name",
+    RUN_HERE,
+)
 def test_the_example_runs(name, folder, language, monkeypatch):
     monkeypatch.chdir(folder)
     for line in example(name):
@@ -176,13 +156,3 @@ def test_the_example_of_an_experiment_reaches_it(task, tmp_path, monkeypatch):
     experiment, options = done.exception.args
     assert experiment.name == task
     assert options != experiment.options.start(False, "bundled")
-
-
-def test_the_example_of_a_download_names_a_corpus(monkeypatch):
-    def fetch(name: str, *rest: object, catalog: dict, **options: object) -> tuple:
-        assert name in catalog
-        raise LconsError("no network in tests")
-
-    monkeypatch.setattr("lcons_tasks.data.fetch", fetch)
-    (line,) = example("data fetch")
-    assert "no network in tests" in CliRunner().invoke(main, shlex.split(line)[1:]).stderr

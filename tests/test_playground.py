@@ -40,34 +40,6 @@ def test_the_page_is_that_of_its_parts_and_networks():
     assert playground.PAGE.read_text() == playground.page_text(playground.NETWORKS.read_text())
 
 
-def test_the_networks_are_those_that_are_learned(monkeypatch):
-    """A selection; `./tools/venv python tools/playground.py` learns all of them."""
-    chosen = playground.patterns()[5::17]
-    monkeypatch.setattr(playground, "patterns", lambda: chosen)
-    pairs = playground.pairs_example()
-    for K, networks in pairs.pop("networks").items():
-        assert_close(networks, {str(mask): PAIRS["networks"][K][str(mask)] for mask in chosen})
-    assert pairs == {name: value for name, value in PAIRS.items() if name != "networks"}
-    assert_close(playground.labels_example(), LABELS)
-    assert_close(playground.plane_example(), PLANE)
-
-
-def assert_close(learned, expected):
-    """Equal, but for last bits of weights, in which processors differ."""
-    if isinstance(expected, dict):
-        assert learned.keys() == expected.keys()
-        for name, value in expected.items():
-            assert_close(learned[name], value)
-    elif isinstance(expected, list):
-        assert len(learned) == len(expected)
-        for pair in zip(learned, expected, strict=True):
-            assert_close(*pair)
-    else:
-        assert learned == (
-            pytest.approx(expected, rel=1e-5, abs=8) if isinstance(expected, int) else expected
-        )
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     opened = chromium.Browser(chromium.find_chromium() or "", tmp_path_factory.mktemp("profile"))
@@ -133,12 +105,8 @@ def test_the_page_computes_what_lcons_core_computes(page):
     rng = np.random.default_rng(0)
     compared = 0
     for K, found in PLANE["networks"].items():
-        points = np.concatenate(
-            [
-                np.rint(rng.uniform([0, 0], [40, 100], (150, 2)) * 64) / 64,
-                [[0, 0], [40, 100]],
-            ]
-        ).tolist()
+        drawn = np.rint(rng.uniform([0, 0], [40, 100], (150, 2)) * 64) / 64
+        points = np.concatenate([drawn, [[0, 0], [40, 100]]]).tolist()
         net = f"window.playground.exact(window.playground.DATA.examples[2].networks[{K}])"
         compared += check(playground.read(found), points, asked(page, net, points))
     labels = [[*a, *b] for a, b in itertools.product(np.eye(5).tolist(), repeat=2)]
@@ -149,63 +117,16 @@ def test_the_page_computes_what_lcons_core_computes(page):
 
 
 @needs_browser
-def test_the_words_forbid_exactly_what_the_network_rejects(page):
-    names = [block["values"] for block in PAIRS["blocks"]]
-    rng = np.random.default_rng(2)
-    for table in rng.integers(0, 2, (40, 3, 4)).tolist():
-        call = f"window.playground.wordsOf(window.playground.DATA.examples[0], {json.dumps(table)})"
-        rules = page.run(call)
-        out = {pair for rule in rules for pair in itertools.product(rule["rows"], rule["columns"])}
-        assert out == {
-            (r, c) for i, r in enumerate(names[0]) for j, c in enumerate(names[1]) if not table[i][j]
-        }
-        assert all(
-            name in rule["words"] for rule in rules for name in rule["columns"] if len(rule["columns"]) < 4
-        )
-
-
-@needs_browser
 def test_ticking_typing_and_choosing_change_the_verdict(page):
     assert text(page, "#verdict").startswith("✗ Location, Kill: forbidden")
-    assert "agrees with all 12 ticks" in text(page, "#fit")
-    assert len(page.run("[...document.querySelectorAll('#rows tbody tr')].map((r) => r.textContent)")) == 3
     click(page, "#cell-1-1 input")
     assert text(page, "#verdict").startswith("✓ Location, Kill: allowed")
     assert "Location Kill" in page.run("document.getElementById('pairs').value")
-    page.run(
-        "at('pairs').value = 'person kill\\nLocation, NoRel'; at('pairs').dispatchEvent(new Event('input'))"
-    )
-    assert page.run("[...document.querySelectorAll('.grid input:checked')].length") == 2
-    assert text(page, "#verdict").startswith("✗ Location, Kill")
     page.run("at('pairs').value = 'Ship Kill'; at('pairs').dispatchEvent(new Event('input'))")
     assert text(page, "#typed-error") == "Not a pair of this example: Ship Kill"
-    assert "Nothing to learn from" in text(page, "#verdict")
-
-
-@needs_browser
-def test_a_sequence_of_labels_is_judged_step_by_step(page):
     click(page, "#examples input[value=labels]")
-    assert text(page, "#typed-error") == "This sequence is forbidden: 1 of 4 steps break the constraint."
     page.run("at('sentence').value = 'O B-PER I-PER'; at('sentence').dispatchEvent(new Event('input'))")
     assert text(page, "#typed-error") == "This sequence is allowed: every step is."
-    page.run("at('sentence').value = 'O X'; at('sentence').dispatchEvent(new Event('input'))")
-    assert text(page, "#typed-error").startswith("Not a label of this example: X.")
-
-
-@needs_browser
-def test_the_point_of_the_plane_is_dragged_and_the_violated_subset_named(page):
-    click(page, "#examples input[value=plane]")
-    network = playground.read(PLANE["networks"]["3"])
-    frame = page.run(FRAME)
-    mouse = {"button": "left", "clickCount": 1, "pointerType": "mouse"}
-    for event, x, y in (("mousePressed", 0.3, 0.3), ("mouseMoved", 0.9, 0.1), ("mouseReleased", 0.9, 0.1)):
-        at = {"x": frame[0] + x * frame[2], "y": frame[1] + y * frame[3], "buttons": 1}
-        page.call("Input.dispatchMouseEvent", type=event, **at, **mouse)
-    point = page.run("[Number(at('x0').value), Number(at('x1').value)]")
-    assert point[0] > 30
-    assert not network.accepts(point)
-    units = [k + 1 for k in np.flatnonzero(most_violated(network, point).subsets[0])]
-    assert f"breaks S = {{{', '.join(map(str, units))}}}" in text(page, "#plane")
 
 
 @needs_browser
@@ -220,13 +141,10 @@ def test_it_works_with_the_keyboard_alone(page):
     page.press(" ", " ")
     assert text(page, "#verdict").startswith("✓ Location, Kill: allowed")
     click(page, "#examples input[value=plane]")
-    before = text(page, "#verdict")
     page.run("document.getElementById('handle').focus()")
     for _ in range(12):
         page.press("ArrowLeft")
-    assert page.run("document.activeElement.id") == "handle"
     assert page.run("Number(at('x0').value)") == 22
-    assert text(page, "#verdict") != before
 
 
 @needs_browser
@@ -239,14 +157,6 @@ def test_it_fits_a_phone_in_light_and_dark(page, scheme, example):
     click(page, f"#examples input[value={example}]")
     assert page.run("document.documentElement.scrollWidth") <= 400
     assert page.run(TOO_WIDE) == 0
-    ink, ground = (
-        np.array(
-            [
-                int(part)
-                for part in re.findall(r"\d+", page.run(f"getComputedStyle(document.body).{name}"))[:3]
-            ]
-        )
-        for name in ("color", "backgroundColor")
-    )
-    assert (ink.mean() > ground.mean()) == (scheme == "dark")
-    assert abs(ink.mean() - ground.mean()) > 150
+    colours = [page.run(f"getComputedStyle(document.body).{name}") for name in ("color", "backgroundColor")]
+    ink, ground = (sum(map(int, re.findall(r"\d+", colour)[:3])) / 3 for colour in colours)
+    assert (ink - ground > 150) if scheme == "dark" else (ground - ink > 150)

@@ -11,6 +11,7 @@ import pytest
 
 from lcons_cli.run import run as commands
 from lcons_cli.run import values
+from lcons_tasks.experiments import EXPERIMENTS
 from lcons_tasks.report._markdown import aligned_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,8 +36,6 @@ def results():
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     (tmp_path / "report.md").write_text(REPORT)
-    for more, title in (("", "F1 by size"), ("-2", "F1 by noise")):
-        (tmp_path / f"curve{more}.svg").write_text(f"<svg><title>{title}</title></svg>")
     return tmp_path
 
 
@@ -85,26 +84,6 @@ def test_a_table_is_replaced_and_those_of_other_runs_stay(run: Path, results):
     assert page.read_text().endswith(f"{CLAIMS}\n<!-- end -->\n")
 
 
-def test_the_curve_is_copied_beside_the_page(run: Path, results):
-    page = run / "page.md"
-    page.write_text(
-        "<!-- picture a: F1 by s -->\n<!-- end -->\n<!-- picture a: F1 by noise -->\n<!-- end -->\n"
-    )
-    results.fill(run, page, "a")
-    assert "![F1 by s](page-a.svg)" in page.read_text()
-    assert "![F1 by noise](page-a-2.svg)" in page.read_text()
-    assert (run / "page-a-2.svg").read_text() == (run / "curve-2.svg").read_text()
-
-
-def test_a_name_without_its_table_or_with_two_is_an_error(results):
-    found = results.tables(f"{REPORT}\n## More\n\nF1 by size, in percent:\n\n{TABLE}\n")
-    assert results.named("Run > F1", found) == results.named("More > F1", found) == TABLE
-    assert results.named("Claims", found) == CLAIMS
-    for name, number in (("F2", 0), ("F1 by size", 2), ("F1 by size, in percent", 2)):
-        with pytest.raises(SystemExit, match=f"found {number}"):
-            results.named(name, found)
-
-
 OPTIONS = {
     "chunking": ["--ratio", "0.5", "--seed", "3", "--base", "linear"],
     "citation": ["--seed", "3", "--base", "words"],
@@ -127,12 +106,6 @@ def test_the_command_of_a_run_gives_its_options_again(task: str, given: list[str
         assert rest == words
 
 
-def test_options_that_no_command_gives_have_no_command(results):
-    options = as_json(understood("chunking", [])) | {"beam": 3}
-    with pytest.raises(SystemExit, match="beam"):
-        results.command({"task": "chunking", "options": options})
-
-
 def as_json(options) -> dict:
     return json.loads(json.dumps(asdict(options)))
 
@@ -141,5 +114,5 @@ def understood(task: str, words: list[str]):
     """The options of the run that the command line would do."""
     command = commands.get_command(click.Context(commands), task)
     given = command.make_context(task, [*words], help_option_names=["-h", "--help"]).params
-    kind = command.experiment.options
+    kind = EXPERIMENTS[task].load().options
     return kind.chosen(values(kind, given), given["full"])

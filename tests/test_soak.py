@@ -1,13 +1,10 @@
 """`tools/soak`: a quick run of every family, and proof that it would notice what is wrong."""
 
 import ast
-import json
 import re
 import sys
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from soaking import chains, files, graphs, oracle, programs, run, sets  # noqa: E402
+from soaking import chains, files, graphs, programs, run, sets  # noqa: E402
 from soaking.families import FAMILIES  # noqa: E402
 
 from lcons_core import (  # noqa: E402
@@ -40,26 +37,6 @@ def test_the_oracle_and_the_draws_import_nothing_of_lcons():
         names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
         others = {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
         assert all(name == "soaking" or name.startswith("soaking.oracle.") for name in others)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_case_is_plain_data_and_drawn_again_from_its_number(family):
-    first, again = (FAMILIES[family].draw(Random(7)) for _ in range(2))
-    assert json.loads(json.dumps(first)) == again
-
-
-def test_many_drawn_points_are_on_the_boundary_and_many_labellings_tie():
-    margins, ties = [], 0
-    for number in range(60):
-        case = sets.draw_verify(Random(number))
-        networks = oracle.Networks(case["parts"])
-        margins.append(min(abs(networks.margin(point.psi)) for point in oracle.points_of(case["space"])))
-        case = chains.draw_hard(Random(number))
-        found = oracle.Chain(case["model"], case["sequences"][0], case["uses"]).labellings()
-        best = sorted((one.base for one in found), reverse=True)
-        ties += any(a == b for a, b in pairwise(best[:2]))
-    assert margins.count(0) > 10
-    assert ties > 10
 
 
 def accepts_no_boundary(network, psi):
@@ -112,14 +89,6 @@ def with_a_wider_rule(found: Explanation) -> Explanation:
     return replace(found, rules=tuple(wider))
 
 
-def patched_list(monkeypatch):
-    """Forbidden n-grams lose the last one of their list."""
-    original = chains.forbidden_ngrams  # type: ignore[attr-defined]
-    monkeypatch.setattr(
-        chains, "forbidden_ngrams", lambda labels, grams, pad: original(labels, grams[:1], pad=pad)
-    )
-
-
 def one_bit_off(constraint):
     """A constraint whose first weight is the next float."""
     part = constraint.network.parts[0]
@@ -140,39 +109,20 @@ def worse(found):
     return replace(found, score=found.score - 0.0625)
 
 
+BATCH = "constrained_viterbi_batch"
 MUTANTS = {
     "the network rejects its boundary": ("forms", patched_network),
     "rows reject their boundary": ("forms", patched_rows),
-    "exact decoding says optimal": (
-        "hard",
-        answers_changed(chains, "constrained_viterbi_batch", every(never_relaxed)),
-    ),
-    "soft costs are off": ("soft", answers_changed(chains, "constrained_viterbi_batch", every(worse))),
+    "exact decoding says optimal": ("hard", answers_changed(chains, BATCH, every(never_relaxed))),
+    "soft costs are off": ("soft", answers_changed(chains, BATCH, every(worse))),
     "n-best has ties the other way": ("hard", answers_changed(chains, "nbest", last_of_ties)),
-    "marginals are off": (
-        "soft",
-        answers_changed(chains, "marginals", lambda m: replace(m, log_partition=m.log_partition + 1e-6)),
-    ),
     "the beam loses a score": ("global", answers_changed(chains, "beam_search", worse)),
     "global constraints are ignored": ("global", answers_changed(chains, "decode_global", never_relaxed)),
-    "the Lagrangian bound is too low": (
-        "lagrangian",
-        answers_changed(
-            chains,
-            "decode_lagrangian",
-            lambda one: replace(one, stats={**one.stats, "bound": one.stats.get("bound", 0.0) - 1.0}),
-        ),
-    ),
     "integer programs find less": ("ilp", answers_changed(programs, "decode_ilp", worse)),
     "relations are a little worse": ("relations", answers_changed(graphs, "decode_relations", worse)),
     "sets are always equal": ("compare", answers_changed(sets, "compare", always_equal)),
     "a needed row is dropped": ("simplify", answers_changed(sets, "simplify", without_a_row)),
     "a rule forbids too much": ("explain", answers_changed(sets, "explain", with_a_wider_rule)),
-    "a list of n-grams is ignored": ("hard", patched_list),
-    "verify counts no boundary": (
-        "verify",
-        answers_changed(sets, "verify", lambda v: replace(v, boundary=0)),
-    ),
     "a file changes a bit": ("constraint files", answers_changed(files, "load", one_bit_off)),
 }
 
@@ -184,7 +134,3 @@ def test_it_is_noticed_that(mutant, monkeypatch, capfd):
     assert run.main(["--family", family, "--cases", "200"]) == 1
     again = re.search(r"--case (\d+)$", capfd.readouterr().err, re.MULTILINE)
     assert run.main(["--family", family, "--case", again[1]]) == 1
-
-
-def test_a_time_limit_ends_a_run():
-    assert run.main(["--family", "rules", "--minutes", "0"]) == 0

@@ -27,13 +27,6 @@ def without_contrib(*arguments, code=RUN, given=None, folder=None):
     return subprocess.run(command, input=given, capture_output=True, text=True, cwd=folder)
 
 
-def test_the_four_packages_can_be_imported():
-    done = without_contrib(
-        code="import lcons_core, lcons_decode, lcons_tasks, lcons_cli.main, lcons_tasks.own_data"
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_a_tagger_is_fitted(tmp_path):
     sentences = "Ann B-PER\nsings O\n\nBo B-PER\nleft O\nOslo B-LOC\n\n"
     (tmp_path / "train.conll").write_text(sentences * 20)

@@ -29,6 +29,8 @@ MORE_TUPLES = [
     [("Person", relation) for relation in "abcdef"] + [("Location", relation) for relation in "cghijk"]
 ]
 
+NAMED = {"feature": "pairs", "names": ("source", "relation")}
+QUICK = {"restarts": 2, "decay": 1e-4, "epochs": 50}
 # What is learned from, and the arguments of `learn_constraints`.
 CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "ngram": (SENTENCES, {"feature": "ngram", "n": 2, "hidden": 2}),
@@ -51,21 +53,9 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "existence-flip-all": (SENTENCES, {"feature": "existence", "n": 2, "hidden": 2, "many": "all"}),
     "counts-perturb": (SENTENCES, {"feature": "counts", "hidden": 2}),
     "counts-spans": (SENTENCES, {"feature": "counts", "spans": True, "hidden": 2, "many": 3}),
-    "pairs": (TUPLES, {"feature": "pairs", "names": ("source", "relation"), "hidden": 2}),
-    "pairs-auto": (MORE_TUPLES, {"feature": "pairs", "names": ("source", "relation"), "hidden": "auto"}),
-    "pairs-learner": (
-        TUPLES,
-        {
-            "feature": "pairs",
-            "names": ("source", "relation"),
-            "hidden": 2,
-            "seed": 3,
-            "restarts": 2,
-            "decay": 1e-4,
-            "epochs": 50,
-            "class_weight": None,
-        },
-    ),
+    "pairs": (TUPLES, NAMED | {"hidden": 2}),
+    "pairs-auto": (MORE_TUPLES, NAMED | {"hidden": "auto"}),
+    "pairs-learner": (TUPLES, NAMED | {"hidden": 2, "seed": 3, **QUICK, "class_weight": None}),
 }
 
 

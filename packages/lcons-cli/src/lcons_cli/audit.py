@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lcons_tasks import Sentence
 
 
-@click.command(short_help="Find labels that the rest of the data contradicts.")
+@click.command()
 @click.argument("data", type=INPUT, metavar="DATA")
 @click.option("--most", type=COUNT, default=50, help="The largest number of findings to show or write.")
 @click.option("--page", type=OUTPUT, help="Write the findings as an HTML page.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXITS = {"equal": 0, "different": 1, "undecided": 3}
 
 
-@click.command(short_help="Check whether two constraints allow the same points.")
+@click.command()
 @click.argument("a", type=INPUT, metavar="A")
 @click.argument("b", type=INPUT, metavar="B")
 @json_option

@@ -25,7 +25,7 @@ MODELS = ("lp", "mps")
 LIMIT, MODEL_LIMIT = 64, 16
 
 
-@click.command(short_help="Write a constraint as inequalities.")
+@click.command()
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @click.option("--form", type=click.Choice(["rows", "lifted", "simplified"]), help="See above.")
 @click.option(

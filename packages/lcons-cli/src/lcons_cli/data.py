@@ -98,13 +98,8 @@ def _described(corpus: Corpus) -> dict[str, Any]:
         file["found"] = str(place)
     # The catalog states the end of each path; the folder of all files is the part before it.
     folder = str(paths[0].parents[corpus.files[0].path.count("/")]) if paths else None
-    return {
-        "name": corpus.name,
-        "what": corpus.what,
-        "licence": corpus.licence,
-        "found": folder,
-        "files": files,
-    }
+    names = {"name": corpus.name, "what": corpus.what, "licence": corpus.licence}
+    return {**names, "found": folder, "files": files}
 
 
 def _show(files: Iterable[Kept]) -> None:

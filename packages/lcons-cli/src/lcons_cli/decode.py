@@ -35,7 +35,7 @@ ANSWER = ("labels", "without", "score", "status", "changed", "violations")
 FOLDS = 5
 
 
-@click.command(short_help="Label your own scores under constraints.")
+@click.command()
 @click.argument("file", type=STREAM, default=STDIN)
 @click.option(
     *("-c", "--constraint", "files"),

@@ -22,7 +22,7 @@ SOURCES = {
 }
 
 
-@click.command(short_help="Learn a toy constraint and show all its forms.")
+@click.command()
 @json_option
 def demo(as_json: bool) -> None:
     """Learn which entity can be the source of which relation, and print the constraints.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lcons_tasks.own_data import Structures
 
 
-@click.command(short_help="Find out why a constraint helps a model, or why not.")
+@click.command()
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @click.option("--train", required=True, type=INPUT, help="The data that the constraint was learned from.")
 @click.option("--held-out", type=INPUT, help="Data that neither the constraint nor the model has seen.")

@@ -24,7 +24,7 @@ PLAIN = "plain"
 Labels = Sequence[Sequence[str]]
 
 
-@click.command(short_help="Measure a tagger on labelled sentences.")
+@click.command()
 @click.argument("tagger", type=INPUT, metavar="TAGGER")
 @click.argument("gold", type=INPUT, metavar="GOLD")
 @click.option("--against", default=PLAIN, metavar="FOLDER", help="What it is compared with.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lcons_core.reason._why import Completions, Why
 
 
-@click.command(short_help="Print a constraint in words, or why it forbids something.")
+@click.command()
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @click.argument("values", nargs=-1, metavar="[VALUE]...")
 @click.option("--forbidden", is_flag=True, help="Explain why the combination of the VALUEs is forbidden.")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "runs/er/extractor"
 
 
-@click.command(short_help="Find entities and relations in text.")
+@click.command()
 @click.argument("file", type=STREAM, default=STDIN)
 @click.option(
     "--model",

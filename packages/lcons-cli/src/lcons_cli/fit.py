@@ -32,7 +32,7 @@ FEW = 20
 WIDTH = 100
 
 
-@click.command(short_help="Make a tagger from few labels and unlabelled text.")
+@click.command()
 @click.argument("train", type=INPUT, metavar="TRAIN")
 @click.option("--unlabelled", multiple=True, type=INPUT, help="Text without labels. May be repeated.")
 @click.option("-o", "--output", required=True, type=FOLDER, help="The folder for the tagger and its report.")

@@ -39,7 +39,7 @@ def _print_recipe(ctx: click.Context, param: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-@click.command(short_help="Learn a constraint from your own labelled data.")
+@click.command()
 @click.argument("data", type=INPUT, metavar="DATA")
 @click.option("-o", "--output", required=True, type=OUTPUT, help="The file for the constraint (JSON).")
 @labelled_options

@@ -8,7 +8,6 @@ stdout goes away, as in `lcons ... | head`, the command ends without a word and 
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -21,15 +20,38 @@ from lcons_cli.options import in_options
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# The commands of lcons itself: each is in the module of its name.
+# The commands of lcons itself: each is in the module of its name, and imported when it is named.
 SECTIONS = {
-    "Taggers": ("fit", "tag", "evaluate", "audit"),
-    "Rules": ("learn", "explain", "decode", "diagnose", "report"),
-    "Files and checks": ("scheme", "convert", "compare", "verify"),
-    "The paper": ("run", "demo", "data"),
-    "Applications": ("parse", "extract"),
+    "Taggers": {
+        "fit": "Make a tagger from few labels and unlabelled text.",
+        "tag": "Label text with a trained tagger.",
+        "evaluate": "Measure a tagger on labelled sentences.",
+        "audit": "Find labels that the rest of the data contradicts.",
+    },
+    "Rules": {
+        "learn": "Learn a constraint from your own labelled data.",
+        "explain": "Print a constraint in words, or why it forbids something.",
+        "decode": "Label your own scores under constraints.",
+        "diagnose": "Find out why a constraint helps a model, or why not.",
+        "report": "Make one HTML page of runs and constraints.",
+    },
+    "Files and checks": {
+        "scheme": "Write a span scheme or your own rules as a constraint.",
+        "convert": "Write a constraint as inequalities.",
+        "compare": "Check whether two constraints allow the same points.",
+        "verify": "Check Theorem 1 on a constraint, exactly.",
+    },
+    "The paper": {
+        "run": "Run an experiment of the paper.",
+        "demo": "Learn a toy constraint and show all its forms.",
+        "data": "List, fetch and import corpora.",
+    },
+    "Applications": {
+        "parse": "Find the fields of bibliographic references.",
+        "extract": "Find entities and relations in text.",
+    },
 }
-OWN = [name for names in SECTIONS.values() for name in names]
+OWN = {name: text for commands in SECTIONS.values() for name, text in commands.items()}
 # Commands that lcons-contrib brings, so that `lcons` can name it where it is missing.
 IN_CONTRIB = frozenset(["ask", "calibrate", "grammar", "repair"])
 
@@ -59,6 +81,8 @@ class LconsGroup(click.Group):
         try:
             return super().__call__(*args, **options)
         except Exception:
+            import traceback
+
             traceback.print_exc()
             click.echo("lcons: error: this is a bug in lcons, not a mistake in your input.", err=True)
             sys.exit(ErrorLine.exit_code)
@@ -78,6 +102,7 @@ class LconsGroup(click.Group):
         command = super().get_command(ctx, cmd_name)
         if command is None and cmd_name in OWN:
             command = getattr(import_module(f"lcons_cli.{cmd_name}"), cmd_name)
+            command.short_help = OWN[cmd_name]
         elif command is None and cmd_name in contributed():
             command = contributed()[cmd_name].load()
         elif command is None and cmd_name in IN_CONTRIB:
@@ -85,11 +110,11 @@ class LconsGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, names in (SECTIONS | {"More": tuple(contributed())}).items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            if rows := [(name, command.get_short_help_str(60)) for name, command in commands if command]:
+        others = {name: entry.load().get_short_help_str(60) for name, entry in contributed().items()}
+        for heading, commands in (SECTIONS | {"More": others}).items():
+            if commands:
                 with formatter.section(heading):
-                    formatter.write_dl(rows)
+                    formatter.write_dl(list(commands.items()))
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from lcons_cli.console import is_quiet, say
 
@@ -32,38 +31,29 @@ def about(seconds: float) -> str:
 
 
 @contextmanager
-def bars() -> Iterator[Any]:
-    """The progress bars of rich on stderr; None if it is no terminal, or with `--quiet`."""
+def progress(what: str) -> Iterator[Report]:
+    """A function of (done, total, the present step) that shows how far the block is."""
+    start, due = time.monotonic(), PATIENCE
+
+    def lines(done: float, total: float | None = None, step: str = what) -> None:
+        nonlocal due
+        seconds = time.monotonic() - start
+        if seconds >= due:
+            due = 2 * seconds
+            rest = f" of {total:,}, {about(seconds * (total - done) / done)} to go" if total and done else ""
+            say(f"{step}: {done:,}{rest}")
+
     if is_quiet() or sys.stderr is None or not sys.stderr.isatty():
-        yield None
+        yield lines
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        yield shown
+        task = shown.add_task(what, total=None)
 
+        def bar(done: float, total: float | None = None, step: str = what) -> None:
+            shown.update(task, completed=done, total=total, description=step)
 
-@contextmanager
-def progress(what: str) -> Iterator[Report]:
-    """A function of (done, total, the present step) that shows how far the block is."""
-    start = time.monotonic()
-    due = PATIENCE
-    with bars() as shown:
-        task = None if shown is None else shown.add_task(what, total=None)
-
-        def report(done: float, total: float | None = None, step: str = what) -> None:
-            nonlocal due
-            if task is not None:
-                shown.update(task, completed=done, total=total, description=step)
-                return
-            seconds = time.monotonic() - start
-            if seconds >= due:
-                due = 2 * seconds
-                rest = (
-                    f" of {total:,}, {about(seconds * (total - done) / done)} to go" if total and done else ""
-                )
-                say(f"{step}: {done:,}{rest}")
-
-        yield report
+        yield bar

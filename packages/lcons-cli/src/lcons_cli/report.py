@@ -3,8 +3,6 @@
 Only click is imported at start-up; other imports are made when the command runs.
 """
 
-from __future__ import annotations
-
 import click
 
 from lcons_cli.console import STDIN, print_json, say, write_lines
@@ -12,7 +10,7 @@ from lcons_cli.options import INPUT, OutputPath, check_output, json_option
 from lcons_cli.progress import progress
 
 
-@click.command(short_help="Make one HTML page of runs and constraints.")
+@click.command()
 @click.argument("runs", nargs=-1, required=True, type=INPUT, metavar="RUN...")
 @click.option(
     "-o",

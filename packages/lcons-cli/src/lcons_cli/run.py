@@ -3,11 +3,10 @@
 It prints progress to stderr, and at the end a short summary to stdout.
 """
 
-from __future__ import annotations
-
+import inspect
 from collections.abc import Iterator
 from dataclasses import fields
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -19,7 +18,7 @@ from lcons_cli.progress import about, progress
 
 
 class Tasks(click.Group):
-    """One command per experiment, made on demand."""
+    """One command per experiment, which is imported when its command is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from lcons_tasks.experiments import EXPERIMENTS
@@ -30,7 +29,13 @@ class Tasks(click.Group):
         from lcons_tasks.experiments import EXPERIMENTS
 
         entry = EXPERIMENTS.get(cmd_name)
-        return None if entry is None else LazyCommand(cmd_name, entry)
+        return None if entry is None else command_of(entry.load())
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from lcons_tasks.experiments import EXPERIMENTS
+
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.about) for name, entry in EXPERIMENTS.items()])
 
 
 @click.group(cls=Tasks)
@@ -43,70 +48,34 @@ def run() -> None:
     """
 
 
-class LazyCommand(click.Command):
-    """The command of an experiment; the experiment is imported for its options and help, not for its name."""
-
-    def __init__(self, name: str, entry: Any) -> None:
-        self.entry = entry
-        super().__init__(name, callback=self.run, short_help=entry.about)
-        # The cached property below makes them on demand.
-        del self.params
-
-    @cached_property
-    def experiment(self) -> Any:
-        """The experiment."""
-        return self.entry.load()
-
-    @cached_property
-    def params(self) -> list[click.Parameter]:  # type: ignore[override]
-        """The options of the experiment, and those that every task has."""
-        return [*parameters(self.experiment.options), *run_options(self.experiment.name)]
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        self.help = self.experiment.__doc__
-        super().format_help_text(ctx, formatter)
-
-    def run(self, **given: Any) -> None:
-        """Runs the experiment with the given options."""
-        run_experiment(self.experiment, **given)
-
-
-def run_options(task: str) -> list[click.Option]:
-    """The options that every task has."""
-    return [
+def command_of(experiment: Any) -> click.Command:
+    """The command of an experiment, with its options and those that every task has."""
+    params: list[click.Parameter] = [
+        *parameters(experiment.options),
         click.Option(["--full"], is_flag=True, help="Run the whole table and additional rows."),
         click.Option(["--jobs"], type=COUNT, help="Number of processes; default: all cores."),
-        click.Option(["--out"], type=FOLDER, default=f"runs/{task}", help="Folder to write to."),
+        click.Option(["--out"], type=FOLDER, default=f"runs/{experiment.name}", help="Folder to write to."),
         click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
     ]
+    callback = partial(run_experiment, experiment)
+    return click.Command(experiment.name, params=params, callback=callback, help=inspect.getdoc(experiment))
 
 
 def parameters(options: type) -> Iterator[click.Option]:
     """One option per field that has a flag."""
     hints = get_type_hints(options)
     for field in fields(options):
-        flag = field.metadata.get("flag")
+        flag, hint = field.metadata.get("flag"), hints[field.name]
         if flag is None:
             continue
-        kind, several = _kind(hints[field.name])
-        extra: dict[str, Any] = {"type": kind}
+        several = get_origin(hint) is tuple
+        kind = get_args(hint)[0] if several else hint
         if flag.choices:
-            extra = {"type": click.Choice(flag.choices)}
+            kind = click.Choice(flag.choices)
         elif flag.least is not None:
-            bounded = click.IntRange if kind is int else click.FloatRange
-            extra = {"type": bounded(flag.least, flag.most)}
-        if flag.default is not None:
-            extra |= {"default": flag.default, "show_default": True}
-        yield click.Option([*flag.names, field.name], multiple=several, help=flag.help, **extra)
-
-
-def _kind(hint: Any) -> tuple[type, bool]:
-    """The type of a value, and whether several values are allowed.
-
-    >>> _kind(tuple[int, ...]), _kind(str)
-    ((<class 'int'>, True), (<class 'str'>, False))
-    """
-    return (get_args(hint)[0], True) if get_origin(hint) is tuple else (hint, False)
+            kind = (click.IntRange if kind is int else click.FloatRange)(flag.least, flag.most)
+        default = {} if flag.default is None else {"default": flag.default, "show_default": True}
+        yield click.Option([*flag.names, field.name], type=kind, multiple=several, help=flag.help, **default)
 
 
 def values(options: type, given: dict[str, Any]) -> dict[str, Any]:

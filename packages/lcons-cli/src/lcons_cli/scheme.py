@@ -23,7 +23,7 @@ SCHEMES = ("iob2", "bioes", "bilou")
 _BEGINNING = 2**16
 
 
-@click.command(short_help="Write a span scheme or your own rules as a constraint.")
+@click.command()
 @click.argument("scheme", metavar="SCHEME|RULES.txt")
 @click.argument("labels", metavar="LABELS")
 @click.option("-o", "--output", required=True, type=OUTPUT, help="The file for the constraint (JSON).")

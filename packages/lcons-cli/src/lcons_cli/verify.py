@@ -3,8 +3,6 @@
 Only click is imported here; other modules are imported when the command runs.
 """
 
-from __future__ import annotations
-
 import click
 
 from lcons_cli.console import print_answer, say
@@ -14,7 +12,7 @@ from lcons_cli.progress import progress
 SAMPLES = 10_000  # drawn of a domain that is too large to check all of it
 
 
-@click.command(short_help="Check Theorem 1 on a constraint, exactly.")
+@click.command()
 @click.argument("constraint", type=INPUT, metavar="CONSTRAINT.json")
 @seed_option
 @json_option
