@@ -29,14 +29,7 @@ RUNS: dict[str, dict[str, Any]] = {
         "beam": 5,
         "sizes": (10,),
     },
-    "er": {
-        "splits": ("1",),
-        "shares": (0.2,),
-        "sizes": (20,),
-        "noise": (0.1,),
-        "C": 0.03125,
-        "passes": 1,
-    },
+    "er": {"splits": (1,), "sizes": (43,), "C": 0.03125, "passes": 1},
     "synthetic": {"seeds": (1,), "hidden": (2, 3)},
 }
 
@@ -44,11 +37,9 @@ RUNS: dict[str, dict[str, Any]] = {
 CELL = {
     "chunking": ("base", "subset", "ratio", "seed"),
     "citation": ("base", "seed", "size"),
-    "er": ("split", "share"),
+    "er": ("split", "size"),
     "synthetic": ("seed", "hidden"),
 }
-# Cells with these coordinates are new since 0.1.0.
-NEW = {"er": ("size", "noise")}
 # The figures of a cell that are in the main table of the report.
 MAIN_FIGURES = {
     "chunking": re.compile(r"rows / [^/]+ / test"),
@@ -56,7 +47,7 @@ MAIN_FIGURES = {
     "er": re.compile(r"grid / [^/]+ / (entity|relation) f1"),
     "synthetic": re.compile(r"bitwise|satisfied"),
 }
-GAIN = ("base", "subset", "ratio", "size", "trained_on", "group", "figure", "row", "over", "sets")
+GAIN = ("base", "subset", "ratio", "size", "trained_on", "figure", "row", "over", "sets")
 
 
 def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
@@ -97,9 +88,8 @@ def figures(folder: Path) -> dict[str, Any]:
 
 
 def in_format_1(results: dict[str, Any]) -> dict[str, Any]:
-    """Results with the names of 0.1.0, in which the figures are expected; what is new since is left out."""
-    task = results["task"]
-    cells = [cell for cell in results["cells"] if not any(cell["at"].get(name) for name in NEW.get(task, ()))]
+    """Results with the names of 0.1.0, in which the figures are expected."""
+    task, cells = results["task"], results["cells"]
     shown = next((cell for cell in cells if "examples" in cell), {})
     found = {
         "task": task,
@@ -145,12 +135,8 @@ def _er_cell(cell: dict[str, Any]) -> dict[str, Any]:
     at, rows = facts.pop("at"), facts.pop("rows")
     for key in ("name", "examples", "learned"):
         facts.pop(key, None)
-    grid = {}
-    for row, found in rows.items():
-        labels = {name[:-3]: value for name, value in found.items() if name[:1].isupper()}
-        rest = {name: value for name, value in found.items() if not name[:1].isupper()}
-        grid[row.replace(" / ", "|")] = {**rest, "labels": labels}
-    return {**facts, "split": at["split"], "share": at["share"], "grid": grid}
+    grid = {row.replace(" / ", "|"): found for row, found in rows.items()}
+    return {**facts, "split": at["split"], "size": at["size"], "grid": grid}
 
 
 def _synthetic_cell(cell: dict[str, Any]) -> dict[str, Any]:
@@ -175,14 +161,10 @@ def _labelling_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _er_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if gain["where"].endswith("wrong"):
-        return
     sets, over = (side.split(" / ") for side in gain["what"].split(" over "))
-    group, size = gain["where"].removesuffix(" sentences").split(", ")
     figure = "relation f1" if "relation F1" in gain["measure"] else "entity f1"
     yield {
-        "group": group,
-        "trained_on": int(size.replace(",", "")),
+        "trained_on": int(gain["where"].removesuffix(" sentences").replace(",", "")),
         "figure": figure,
         "sets": sets,
         "over": over,

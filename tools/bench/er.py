@@ -14,32 +14,38 @@ import time
 
 from timing import median_seconds
 
-from lcons_tasks.experiments.entity_relation._answers import Cell, parts
+from lcons_tasks.experiments.engine._experiment import corpus_named
+from lcons_tasks.experiments.entity_relation._answers import Cell
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.experiments.entity_relation._corpus import load_corpus
-from lcons_tasks.experiments.entity_relation._measures import counts, figures
-from lcons_tasks.experiments.entity_relation._model import predict, score
+from lcons_tasks.experiments.entity_relation._corpus import PAPERS
+from lcons_tasks.experiments.entity_relation._measures import counts
+from lcons_tasks.experiments.entity_relation._model import Answer, predict
 from lcons_tasks.models._relation_model import rules_of
 from lcons_tasks.models._relation_svm import train_relations
+from lcons_tasks.stats import f1
 
 LEAST = 300.0
 REPEATS = 5
 
 
 def main() -> int:
-    cell = Cell(load_corpus("auto").name, "1")
-    own = parts(cell)
+    cell = Cell(corpus_named("auto", PAPERS), 1)
+    train, test = cell.parts()
     rules = rules_of(designed())
     start = time.perf_counter()
-    model, trained = train_relations(own.train, rules, cell.settings, cell.miss)
+    model, trained = train_relations(train, rules, cell.settings)
     print(
-        f"{cell.corpus}: {len(own.train)} sentences, {model.parameters:,} weights, trained in"
+        f"{cell.corpus}: {len(train)} sentences, {model.parameters:,} weights, trained in"
         f" {time.perf_counter() - start:.1f} s (gap {trained.gap:.3f})"
     )
-    found = figures(counts(own.test, predict(score(model, own.test), rules)))
-    print(f"{len(own.test)} test sentences: " + ", ".join(f"{k} {v:.2f}" for k, v in found.items()))
-    (seconds,) = median_seconds(lambda: predict(score(model, own.test), rules), repeats=REPEATS)
-    speed = len(own.test) / seconds
+
+    def answers() -> list[Answer]:
+        return predict([model.scores(labelled.passage) for labelled in test], rules)
+
+    figures = {name: float(f1(array.sum(0))) for name, array in counts(test, answers()).items()}
+    print(f"{len(test)} test sentences: " + ", ".join(f"{k} {v:.2f}" for k, v in figures.items()))
+    (seconds,) = median_seconds(answers, repeats=REPEATS)
+    speed = len(test) / seconds
     met = speed >= LEAST
     print(f"{'ok  ' if met else 'FAIL'} sentences a second: {speed:,.0f} (target: at least {LEAST:,g})")
     return int(not met)

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
@@ -140,19 +140,17 @@ def decode_relations(
     if (rules.entity_labels, rules.relation_labels) != (scores.entity_labels, scores.relation_labels):
         raise InvalidInput("constraints and scores must have the same labels in the same order.")
     found = relation_ids(scores.entities, scores.relations, rules)
-    n = len(scores)
-    pairs = [(i, j) for i, j in product(range(n), repeat=2) if i != j]
-    total = float(scores.entities[np.arange(n), found.entities].sum()) + float(
-        sum(scores.relations[i, j, found.relations[i, j]] for i, j in pairs)
-    )
+    y, r, n = found.entities, found.relations, len(scores)
+    i, j = _upper_pairs(n)
+    total = scores.entities[np.arange(n), y].sum()
+    total += scores.relations[i, j, r[i, j]].sum() + scores.relations[j, i, r[j, i]].sum()
     if rules.penalty is not None:
-        y, r = found.entities, found.relations
-        total -= float(sum(rules.penalty[y[i], y[j], r[i, j], r[j, i]] for i, j in pairs if i < j))
-    names = {(i, j): scores.relation_labels[found.relations[i, j]] for i, j in pairs if found.relations[i, j]}
+        total -= rules.penalty[y[i], y[j], r[i, j], r[j, i]].sum()
+    related = zip(*np.nonzero(r), strict=True)
     return RelationDecoding(
-        tuple(scores.entity_labels[e] for e in found.entities),
-        names,
-        total,
+        tuple(scores.entity_labels[e] for e in y),
+        {(int(i), int(j)): scores.relation_labels[r[i, j]] for i, j in related},
+        float(total),
         Status.RELAXED if found.broken else Status.OPTIMAL,
         found.broken,
         {"nodes": found.nodes, "ilp": found.nodes < 0},
@@ -225,11 +223,17 @@ def _by_ilp(single: Ints, best: Ints) -> Ints:
     return label_pairs_by_ilp(single / SCALE, best / SCALE)
 
 
+@cache
+def _upper_pairs(n: int) -> tuple[Ints, Ints]:
+    """The pairs i < j of n candidates."""
+    return np.triu_indices(n, 1)
+
+
 def _relations(y: Ints, choice: Ints, forward: Ints, backward: Ints, broken: Ints) -> tuple[Ints | None, int]:
     """The chosen relations (n, n) and how many constraints they break; None if a pair has no relations."""
     n = len(y)
     found = np.zeros((n, n), dtype=np.int64)
-    i, j = np.triu_indices(n, 1)
+    i, j = _upper_pairs(n)
     picked = choice[i, j, y[i], y[j]]
     if (picked < 0).any():
         return None, 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -65,11 +65,6 @@ class Passage:
         n = len(self.spans)
         return tuple((i, j) for i in range(n) for j in range(n) if i != j)
 
-    def text(self, candidate: int) -> str:
-        """The words of a candidate."""
-        first, last = self.spans[candidate]
-        return " ".join(self.words[first:last])
-
 
 @dataclass(frozen=True)
 class Labelled:
@@ -95,6 +90,18 @@ class Labelled:
     def relation(self, source: int, target: int) -> str:
         """The label of an ordered pair."""
         return self.relations.get((source, target), NO_RELATION)
+
+
+def members(
+    entities: Sequence[str], relations: Mapping[Pair, str], source: int, target: int
+) -> dict[str, str]:
+    """The labels of two candidates and of the relations between them, by the member of a tuple."""
+    return {
+        "source": entities[source],
+        "relation": relations.get((source, target), NO_RELATION),
+        "target": entities[target],
+        "reverse": relations.get((target, source), NO_RELATION),
+    }
 
 
 def hash_passages(passages: Iterable[Labelled]) -> str:

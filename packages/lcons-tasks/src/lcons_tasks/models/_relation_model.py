@@ -1,7 +1,6 @@
 """The linear model of entities and relations: a weight per attribute and label, of candidates and of pairs.
 
     score = sum_i sum_{a in candidate i} W[a, e_i] + sum_{i != j} sum_{a in pair (i, j)} V[a, r_ij]
-            [+ sum_{i < j} table[e_i, e_j, r_ij, r_ji], in a baseline of the experiment]
 
 Attributes come from the training passages, and from word vectors if there are any. Constraints are not part
 of the score.
@@ -63,8 +62,8 @@ class Attributes:
                 doubles.update(dict.fromkeys(pair_attributes(passage, i, j)))
         return cls(tuple(singles), tuple(doubles), clusters)
 
-    def encode(self, passage: Passage) -> Encoded:
-        """The numbers of a passage's known attributes."""
+    def encode(self, passage: Passage) -> tuple[Rows, Rows]:
+        """The numbers of the known attributes of a passage's candidates, and of its ordered pairs."""
         n = len(passage.spans)
         singles = [_known(candidate_attributes(passage, i, self.clusters), self._numbers) for i in range(n)]
         bias, forward, backward = self._pair_numbers
@@ -74,7 +73,7 @@ class Attributes:
                 names = shared_attributes(passage, i, j)
                 doubles[i, j] = bias + _known(names, forward)
                 doubles[j, i] = bias + _known(names, backward)
-        return Encoded(n, Rows.of(singles), Rows.of([doubles[pair] for pair in passage.pairs]))
+        return Rows.of(singles), Rows.of([doubles[pair] for pair in passage.pairs])
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -91,67 +90,51 @@ class Attributes:
         return [k for k, name in enumerate(self.pairs) if name == BIAS], forward, backward
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The numbers of attributes, row after row; the row of each attribute; and the number of rows."""
-
-    ids: Ints
-    row: Ints
-    count: int
-
-    @classmethod
-    def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
-        ids = np.array([k for row in numbers for k in row], dtype=np.int64)
-        return cls(ids, np.repeat(np.arange(len(numbers)), [len(row) for row in numbers]), len(numbers))
-
-    def sums(self, weights: Floats) -> Floats:
-        """(rows, labels): the summed weights of each row."""
-        summed = np.zeros((self.count, weights.shape[1]))
-        starts = np.flatnonzero(np.diff(self.row, prepend=-1))
-        if len(starts):
-            summed[self.row[starts]] = np.add.reduceat(weights[self.ids], starts, axis=0)
-        return summed
-
-
 def _known(names: Sequence[str], numbers: Mapping[str, int]) -> list[int]:
     return [numbers[name] for name in names if name in numbers]
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
-    """The attributes of a passage's n candidates, and of its n (n - 1) ordered pairs, in order."""
+class Rows:
+    """The numbers of attributes, row after row: how many each row has, and the starts of those with some."""
 
-    n: int
-    candidates: Rows
-    pairs: Rows
+    ids: Ints
+    sizes: Ints
+    starts: Ints
 
-    @cached_property
-    def places(self) -> tuple[Ints, Ints]:
-        """The sources and targets of the pairs."""
-        i, j = np.nonzero(~np.eye(self.n, dtype=np.bool_))
-        return i, j
+    @classmethod
+    def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
+        ids = np.array([k for row in numbers for k in row], dtype=np.int64)
+        sizes = np.array([len(row) for row in numbers], dtype=np.int64)
+        return cls(ids, sizes, (np.cumsum(sizes) - sizes)[sizes > 0])
 
-    def spread(self, values: Floats) -> Floats:
-        """(n, n, labels) array of values that come as one row per pair."""
-        full = np.zeros((self.n, self.n, values.shape[1]))
-        full[self.places] = values
-        return full
+    def sums(self, weights: Floats) -> Floats:
+        """(rows, labels): the summed weights of each row."""
+        summed = np.zeros((len(self.sizes), weights.shape[1]))
+        if len(self.starts):
+            summed[self.sizes > 0] = np.add.reduceat(weights[self.ids], self.starts, axis=0)
+        return summed
+
+
+def spread(n: int, values: Floats) -> Floats:
+    """(n, n, labels) array of values that come as one row per ordered pair of n candidates."""
+    full = np.zeros((n, n, values.shape[1]))
+    full[~np.eye(n, dtype=np.bool_)] = values
+    return full
 
 
 @dataclass(frozen=True, eq=False)
 class RelationModel:
-    """Attributes and their weights, W (candidate attributes, entities) and V (pair attributes, relations);
-    and, if combinations of labels have weights, their `table` (entities, entities, relations, relations)."""
+    """Attributes and their weights, W (candidate attributes, entities) and V (pair attributes, relations)."""
 
     attributes: Attributes
     W: Floats
     V: Floats
-    table: Floats | None = None
 
     def scores(self, passage: Passage) -> RelationScores:
         """The scores of a passage's candidates and pairs."""
-        encoded = self.attributes.encode(passage)
-        single, double = encoded.candidates.sums(self.W), encoded.spread(encoded.pairs.sums(self.V))
+        candidates, pairs = self.attributes.encode(passage)
+        single, double = candidates.sums(self.W), spread(len(passage.spans), pairs.sums(self.V))
         return RelationScores(single, double, entity_labels=ENTITIES, relation_labels=RELATIONS)
 
     @property
@@ -171,8 +154,6 @@ class RelationModel:
         arrays: Arrays = {"W": self.W, "V": self.V}
         if (clusters := self.attributes.clusters) is not None:
             header["clustered"], arrays["clusters"] = list(clusters.words), clusters.ids
-        if self.table is not None:
-            arrays["table"] = self.table
         write_model(path, header, arrays)
 
 
@@ -192,15 +173,11 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
         if read_names(header[name], distinct=True) != labels:
             raise ValueError(f"its {name} are not {', '.join(labels)}")
     candidates, pairs = (read_names(header[name], distinct=True) for name in ("candidates", "pairs"))
-    shapes = {"W": (len(candidates), len(ENTITIES)), "V": (len(pairs), len(RELATIONS))}
-    W, V = checked_floats(arrays, shapes)
-    table = None
-    if "table" in arrays:
-        (table,) = checked_floats(arrays, {"table": (len(ENTITIES),) * 2 + (len(RELATIONS),) * 2})
+    W, V = checked_floats(arrays, {"W": (len(candidates), len(ENTITIES)), "V": (len(pairs), len(RELATIONS))})
     clusters = None
     if "clusters" in arrays:
         clusters = Clusters.from_contents(header["clustered"], arrays["clusters"])
-    return RelationModel(Attributes(candidates, pairs, clusters), W, V, table)
+    return RelationModel(Attributes(candidates, pairs, clusters), W, V)
 
 
 def rules_of(constraints: Mapping[str, LearnedConstraint]) -> RelationRules:

@@ -1,59 +1,50 @@
 """One cell of the experiment, a split and its training data: learn, train and predict.
 
 Constraint sets are `designed`, `learned` (from combinations that at least two pairs of candidates show),
-`learned-all` (from all combinations that occur), `none`, and baselines without networks: `table` allows the
-same combinations as they were seen, and `penalties` gives each combination a weight that is learned with the
-model. The model is trained under each set; models of `designed`, `learned` and `none` predict under each of
-these three sets, the others under their own. `sentence` adds a learned global constraint to `learned`: a
-passage has some relation.
+`learned-all` (from all combinations that occur), `none`, and a baseline without learning: `table` allows the
+same combinations as they were seen. The model is trained under each set; models of `designed`, `learned` and
+`none` predict under each of these three sets, the others under their own.
 
-Paper: Sec. 4, Table 1. Not in the paper: the baselines, the global constraint.
+Paper: Sec. 4, Table 1. Not in the paper: the baseline.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from lcons_core import LearnedConstraint
-from lcons_decode import RelationRules
-from lcons_decode.kernels._arrays import Ints
-from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
+from lcons_core import LearnedConstraint, explain, simplify, to_inequalities
+from lcons_tasks.data._passage import Labelled
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
+from lcons_tasks.experiments.engine._record import Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.entity_relation._constraints import (
+    Constraints,
     certificates,
     designed,
-    kept_constraints,
-    seen_rules,
-    sentence_constraint,
-    wrong_combinations,
+    learned,
+    table,
 )
-from lcons_tasks.experiments.entity_relation._corpus import ErCorpus, load_corpus, split, with_noise
-from lcons_tasks.experiments.entity_relation._measures import (
-    PARTS,
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus
+from lcons_tasks.experiments.entity_relation._measures import broken_pairs, changed, counts
+from lcons_tasks.experiments.entity_relation._model import (
+    PASSES,
+    TOLERANCE,
     Answer,
-    by_label,
-    counts,
-    figures,
+    C,
+    clusters,
+    predict,
+    vectors,
 )
-from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score, trained, vectors
 from lcons_tasks.models._relation_model import RelationModel, rules_of
-from lcons_tasks.models._relation_svm import MISS, PASSES
+from lcons_tasks.models._relation_svm import encode_passages, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
+from lcons_tasks.stats import f1
 
-DESIGNED, LEARNED, NONE, LEARNED_ALL = "designed", "learned", "none", "learned-all"
-TABLE, PENALTIES, SENTENCE = "table", "penalties", "sentence"
-SETS = (DESIGNED, LEARNED, NONE)
-ALONE = (TABLE, PENALTIES, LEARNED_ALL)
+SETS = DESIGNED, LEARNED, NONE = "designed", "learned", "none"
+TABLE, LEARNED_ALL = "table", "learned-all"
 SUPPORT = {LEARNED: 2, LEARNED_ALL: 1}
-SEEDED = "seeded splits"
-# The default C, and the duality gap at which training stops.
-C, TOLERANCE = 2.0**-4, 0.02
 
 
 def row_of(trained: str, tested: str) -> str:
@@ -61,193 +52,136 @@ def row_of(trained: str, tested: str) -> str:
     return f"{trained} / {tested}"
 
 
-WITHOUT, WITHIN = row_of(NONE, NONE), row_of(LEARNED, LEARNED)
-SEEN, WEIGHED = row_of(TABLE, TABLE), row_of(PENALTIES, PENALTIES)
-SOME = row_of(LEARNED, f"{LEARNED} + {SENTENCE}")
+WITHOUT, WITHIN, SEEN = row_of(NONE, NONE), row_of(LEARNED, LEARNED), row_of(TABLE, TABLE)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A split of a corpus, the share of its training data, C, and settings of the training. The report shows
-    the changes and constraints of the `first` cell. `size` is a number of training sentences in place of the
-    share (0: all), and `noise` the share of wrong labels among them."""
+    """A seeded split of a corpus, the number of its training sentences (0: all), and settings of the
+    training. The report shows the changes and constraints of the `first` cell."""
 
     corpus: str
-    split: str
-    share: float = 1.0
+    split: int
+    size: int = 0
     C: float = C
-    miss: float = MISS
     passes: int = PASSES
     first: bool = False
-    size: int = 0
-    noise: float = 0.0
 
     def __str__(self) -> str:
-        parts = [f"{self.size} sentences"] * bool(self.size) + [f"{100 * self.share:g}%"] * (self.share < 1)
-        parts += [f"{100 * self.noise:g}% wrong"] * bool(self.noise)
-        return ", ".join([f"split {self.split}", *parts])
-
-    @property
-    def seeded(self) -> bool:
-        """Whether a seed draws the split; otherwise it is a published split."""
-        return self.split.isdecimal()
+        return f"split {self.split}" + f", {self.size} sentences" * bool(self.size)
 
     @property
     def name(self) -> str:
         """The name of the cell in the record and of its files."""
-        part = f"{self.size}sentences" if self.size else f"{100 * self.share:g}percent"
-        return f"split-{self.split}-{part}{f'-{100 * self.noise:g}wrong' if self.noise else ''}"
+        return f"split-{self.split}-" + (f"{self.size}sentences" if self.size else "100percent")
 
     @property
     def settings(self) -> SvmSettings:
         """The settings of the SVM."""
         return SvmSettings(C=self.C, passes=self.passes, tolerance=TOLERANCE)
 
+    def parts(self) -> tuple[list[Labelled], list[Labelled]]:
+        """The training and the test passages."""
+        corpus = load_corpus(self.corpus)
+        train, test = corpus.split(self.split, self.size)
+        return [corpus.passages[i] for i in train], [corpus.passages[i] for i in test]
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """The passages of a cell: training, and test with its indices `units`."""
-
-    train: list[Labelled]
-    test: list[Labelled]
-    units: tuple[int, ...]
+    def answers(self, kept: Stages) -> Answers:
+        """The record and the answers, computed now or read from their stage."""
+        words = vectors()
+        inputs = {
+            "cell": asdict(self),
+            "corpus": load_corpus(self.corpus).sha256,
+            "vectors": None if words is None else words.sha256,
+        }
+        return kept.keep("er", inputs, partial(_answers, self, kept))
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A cell's record, and its answers on test passages by row."""
+    """A cell's record, its answers on test passages without and within learned constraints, the learned
+    constraints by set, and in the first cell the model that is trained under them."""
 
     record: Record
-    answers: Mapping[str, list[Answer]]
+    without: list[Answer]
+    within: list[Answer]
+    learned: Mapping[str, Constraints]
+    model: RelationModel | None
 
 
-@lru_cache(maxsize=2)
-def loaded(name: str) -> ErCorpus:
-    """The corpus, read once per process."""
-    return load_corpus(name)
-
-
-def parts(cell: Cell) -> Parts:
-    """The passages of a cell."""
-    passages = loaded(cell.corpus).passages
-    whole = split(loaded(cell.corpus), cell.split)
-    chosen = whole.first(cell.size) if cell.size else whole.part(cell.share)
-    train, test = ([passages[i] for i in group] for group in (chosen.train, chosen.test))
-    if cell.noise:
-        train = with_noise(train, cell.noise, int(cell.split))
-    return Parts(train, test, tuple(chosen.test))
-
-
-def constraints(cell: Cell, name: str, kept: Stages) -> dict[str, LearnedConstraint]:
-    """The constraints of a set, by feature; learned sets are learned now or read from their stage."""
-    if name not in SUPPORT:
-        return designed() if name == DESIGNED else {}
-    return kept_constraints(parts(cell).train, SUPPORT[name], kept)
-
-
-def rules(cell: Cell, name: str, kept: Stages) -> RelationRules:
-    """The combinations that a set allows."""
-    if name == TABLE:
-        return seen_rules(parts(cell).train, SUPPORT[LEARNED])
-    return rules_of(constraints(cell, name, kept))
-
-
-def answers(cell: Cell, kept: Stages) -> Answers:
-    """The cell's record and answers, computed now or read from their stage."""
-    own, read = parts(cell), vectors()
-    inputs = {
-        "corpus": loaded(cell.corpus).sha256,
-        "split": [hash_passages(group) for group in (own.train, own.test)],
-        "share": cell.share,
-        "name": cell.name,
-        "settings": [cell.C, cell.miss, cell.passes, TOLERANCE],
-        "vectors": None if read is None else read.sha256,
-    }
-    return kept.keep("er", inputs, partial(_answers, cell, own, kept))
-
-
-def final_model(cell: Cell, name: str, kept: Stages) -> tuple[RelationModel, dict[str, Any]]:
-    """The model that is trained under a set of constraints, and the figures of its training."""
-    allowed = rules(cell, name, kept)
-    model, figures = trained(parts(cell).train, allowed, cell.settings, cell.miss, kept, name == PENALTIES)
-    return model, {**figures, "C": cell.C}
-
-
-def _answers(cell: Cell, own: Parts, kept: Stages) -> Answers:
+def _answers(cell: Cell, kept: Stages) -> Answers:
     """The answers of a cell."""
-    names = (*SETS, *ALONE)
-    allowed = {name: rules(cell, name, kept) for name in names}
-    sentence = sentence_constraint(own.train)
+    train, test = cell.parts()
+    of_support = {name: learned(train, support) for name, support in SUPPORT.items()}
+    sets = {DESIGNED: designed(), LEARNED: of_support[LEARNED], NONE: {}, TABLE: table(train)}
+    allowed = {name: rules_of(constraints) for name, constraints in (sets | of_support).items()}
+    encoding = encode_passages(train, clusters(kept))
     training: dict[str, Any] = {}
-    found: dict[str, list[Answer]] = {}
-    scored: dict[tuple[bytes, bool], Any] = {}
-    for name in names:
+    answers: dict[str, list[Answer]] = {}
+    models: dict[bytes, Any] = {}
+    for name, rules in allowed.items():
         # Sets that allow the same combinations have the same model.
-        key = np.packbits(allowed[name].allowed).tobytes(), name == PENALTIES
-        if key not in scored:
-            made = final_model(cell, name, kept)
-            scored[key] = (*made, score(made[0], own.test))
-        model, figures_of, scores = scored[key]
-        training[name] = {**figures_of, "parameters": model.parameters}
-        for other in SETS if name in SETS else (name,):
-            found[row_of(name, other)] = predict(scores, allowed[other], model)
-        if name == LEARNED and sentence is not None and not sentence.satisfied([("none",)]):
-            found[SOME] = predict_some(scores, allowed[name])
-    best = found[row_of(DESIGNED, DESIGNED)]
+        key = rules.allowed.tobytes()
+        if key not in models:
+            model, trained = train_relations(encoding, rules, cell.settings)
+            models[key] = model, trained.history[-1], [model.scores(passage.passage) for passage in test]
+        model, last, scores = models[key]
+        training[name] = {**asdict(last), "C": cell.C, "parameters": model.parameters}
+        for tested in SETS if name in SETS else (name,):
+            answers[row_of(name, tested)] = predict(scores, allowed[tested])
+    broken = [broken_pairs(answer, allowed[DESIGNED]) for answer in answers[WITHOUT]]
+    best = answers[row_of(DESIGNED, DESIGNED)]
     facts = {
-        "sentences": {"train": len(own.train), "test": len(own.test)},
+        "sentences": {"train": len(train), "test": len(test)},
         "training": training,
         "certificates": {
-            name: {
-                feature: one.to_dict() for feature, one in certificates(constraints(cell, name, kept)).items()
-            }
-            for name in SUPPORT
+            name: {feature: one.to_dict() for feature, one in certificates(constraints).items()}
+            for name, constraints in of_support.items()
         },
-        "otherwise": {name: wrong_combinations(allowed[name]) for name in (*SUPPORT, TABLE)},
-        "broken": _broken(found[WITHOUT], rules_of(designed())),
+        "broken": {"pairs": sum(broken), "sentences": sum(map(bool, broken))},
         "differ": {
-            name: sum(a != b for a, b in zip(best, found[row_of(name, name)], strict=True))
+            name: sum(a != b for a, b in zip(best, answers[row_of(name, name)], strict=True))
             for name in SUPPORT
         },
     }
-    return Answers(_record(cell, own, facts, found), found)
+    without, within, constraints = answers[WITHOUT], answers[WITHIN], of_support[LEARNED]
+    if cell.first:
+        facts["examples"] = changed(test, without, within, constraints)
+        facts["learned"] = {name: _in_rows(constraint) for name, constraint in constraints.items()}
+    model = models[allowed[LEARNED].allowed.tobytes()][0] if cell.first else None
+    return Answers(_record(cell, facts, test, answers), without, within, of_support, model)
 
 
-def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str, list[Answer]]) -> Record:
-    tallies = {row: counts(own.test, answer) for row, answer in found.items()}
+def _record(
+    cell: Cell, facts: Mapping[str, Any], test: Sequence[Labelled], answers: Mapping[str, list[Answer]]
+) -> Record:
+    corpus = load_corpus(cell.corpus)
+    counted = {row: counts(test, answer) for row, answer in answers.items()}
     rows = {
-        row: {**figures(one), **{f"{label} f1": value for label, value in by_label(one).items()}}
-        for row, one in tallies.items()
+        row: {measure: float(f1(array.sum(0))) for measure, array in by_measure.items()}
+        for row, by_measure in counted.items()
     }
-    own_counts: dict[str, dict[str, Ints]] = {
-        row: {f"{what} f1": one[:, part].sum(1) for what, part in PARTS.items()}
-        for row, one in tallies.items()
+    at = {"split": cell.split, "size": facts["sentences"]["train"]}
+    units = tuple(corpus.split(cell.split)[1])
+    about = {
+        "name": corpus.name,
+        "what": corpus.what,
+        "sha256": corpus.sha256,
+        "sentences": len(corpus.passages),
     }
-    at: dict[str, Coordinate] = {
-        "group": SEEDED if cell.seeded else cell.split,
-        "share": cell.share,
-        "size": cell.size,
-        "noise": cell.noise,
-        "split": cell.split,
+    one = RecordCell(cell.name, at, rows, facts, rows_with_counts(counted, list(rows)), units)
+    return Record((one,), {"corpus": about})
+
+
+def _in_rows(constraint: LearnedConstraint) -> dict[str, Any]:
+    """The rows of Theorem 1 as in the paper's tables, the rows that `simplify` keeps, and the rules in
+    words."""
+    rows = to_inequalities(constraint.network)
+    return {
+        "columns": [" ".join(column) for column in constraint.space.columns],
+        "rows": [
+            [*row, bias] for row, bias in zip(rows.coefficients.tolist(), rows.bias.tolist(), strict=True)
+        ],
+        "kept": [k + 1 for k in simplify(constraint).kept.tolist()],
+        "rules": [str(rule) for rule in explain(constraint).rules],
     }
-    arrays = rows_with_counts(own_counts, list(rows))
-    return Record((RecordCell(cell.name, at, rows, facts, arrays, own.units),))
-
-
-def _broken(answers: Sequence[Answer], allowed: RelationRules) -> dict[str, int]:
-    """The numbers of pairs of candidates and of sentences that break a constraint."""
-    pairs = sentences = 0
-    for entities, relations in answers:
-        e = [ENTITIES.index(label) for label in entities]
-
-        def relation(i: int, j: int, relations: Mapping[Pair, str] = relations) -> int:
-            return RELATIONS.index(relations.get((i, j), RELATIONS[0]))
-
-        broken = sum(
-            bool(allowed.broken[e[i], e[j], relation(i, j), relation(j, i)])
-            for i in range(len(e))
-            for j in range(i + 1, len(e))
-        )
-        pairs += broken
-        sentences += bool(broken)
-    return {"pairs": pairs, "sentences": sentences}

@@ -18,26 +18,16 @@ combinations holds out combinations, and a set has to know all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, product
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lcons_core import LearnedConstraint, Recipe, RectifierNetwork, Rules, compare
+from lcons_core import LearnedConstraint, Recipe, Rules, compare
 from lcons_core.features import Tuples
 from lcons_core.reason._compare import Comparison
-from lcons_decode import RelationRules
-from lcons_decode.kernels._arrays import Floats
-from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
+from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, members
 
-if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._kept import Stages
-
-Constraints = Mapping[str, LearnedConstraint]
+Constraints = dict[str, LearnedConstraint]
 
 FEATURES: Mapping[str, Tuples] = MappingProxyType(
     {
@@ -47,15 +37,9 @@ FEATURES: Mapping[str, Tuples] = MappingProxyType(
     }
 )
 
-# Whether a passage has some relation.
-SENTENCE = Tuples(("relations",), (("none", "some"),))
-
 # The paper does not search K: it states one K per feature.
 HIDDEN: Mapping[str, int] = MappingProxyType(
     {"source-relation": 2, "relation-target": 2, "relation-relation": 1}
-)
-RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {name: Recipe(feature, hidden=HIDDEN[name], name=name) for name, feature in FEATURES.items()}
 )
 
 # The designed constraints: relation -> (source, target); the reverse of each is NoRel.
@@ -72,7 +56,7 @@ DESIGNED: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 def designed_rules() -> dict[str, Rules]:
     """The fifteen designed constraints, five per feature."""
-    found = {name: Rules(feature.space) for name, feature in FEATURES.items()}
+    rules = {name: Rules(feature.space) for name, feature in FEATURES.items()}
     for relation, (source, target) in DESIGNED.items():
         needs = {
             "source-relation": {"source": source},
@@ -80,143 +64,64 @@ def designed_rules() -> dict[str, Rules]:
             "relation-relation": {"reverse": NO_RELATION},
         }
         for name, then in needs.items():
-            found[name] = found[name].needs({"relation": relation}, then)
-    return found
+            rules[name] = rules[name].needs({"relation": relation}, then)
+    return rules
 
 
-def designed() -> dict[str, LearnedConstraint]:
+def designed() -> Constraints:
     """The designed constraints as networks."""
     return {
-        name: LearnedConstraint(rules.network(), FEATURES[name].space, FEATURES[name], {"designed": True})
+        name: LearnedConstraint(rules.network(), rules.space, FEATURES[name], {"designed": True})
         for name, rules in designed_rules().items()
     }
 
 
-def learned(
-    passages: Sequence[Labelled], min_support: int = 2, seed: int = 0, hidden: Mapping[str, int] = HIDDEN
-) -> dict[str, LearnedConstraint]:
+def learned(passages: Sequence[Labelled], min_support: int = 2, seed: int = 0) -> Constraints:
     """The three constraints learned from labelled passages, by feature. If all combinations of a feature are
     valid, its constraint accepts everything."""
-    found = {}
-    for name, recipe in RECIPES.items():
-        rows, feature = combinations(passages, name), FEATURES[name]
-        seen = Counter(row for own in rows for row in own)
-        if all(seen[point] >= min_support for point in product(*feature.values)):
-            anything = RectifierNetwork(np.zeros((1, feature.space.d)), np.zeros(1))
-            found[name] = LearnedConstraint(anything, feature.space, feature)
+    constraints = {}
+    for name, feature in FEATURES.items():
+        if len(_valid(passages, name, min_support)) == len(list(product(*feature.values))):
+            network = Rules(feature.space).network()
+            constraints[name] = LearnedConstraint(network, feature.space, feature)
         else:
-            own = replace(recipe, hidden=hidden[name], min_support=min_support, seed=seed)
-            found[name] = own.learn(rows)
-    return found
+            recipe = Recipe(feature, hidden=HIDDEN[name], name=name, min_support=min_support, seed=seed)
+            constraints[name] = recipe.learn(shown(passages, name))
+    return constraints
 
 
-def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str, ...]]]:
+def table(passages: Sequence[Labelled], min_support: int = 2) -> Constraints:
+    """A baseline without learning: look-up tables that allow the combinations of each feature that at least
+    `min_support` pairs of candidates show, and forbid all others."""
+    constraints = {}
+    for name, feature in FEATURES.items():
+        allowed = [
+            dict(zip(feature.names, point, strict=True)) for point in _valid(passages, name, min_support)
+        ]
+        network = Rules(feature.space, allowed=allowed).network()
+        constraints[name] = LearnedConstraint(network, feature.space, feature)
+    return constraints
+
+
+def shown(passages: Iterable[Labelled], name: str) -> list[list[tuple[str, ...]]]:
     """The combinations of a feature in each passage, each at most once per pair of candidates."""
-    members = FEATURES[name].names
-    found = []
+    names = FEATURES[name].names
+    rows: list[list[tuple[str, ...]]] = []
     for passage in passages:
-        rows: list[tuple[str, ...]] = []
-        for i, j in passage.passage.pairs:
-            if i < j:
-                both = (_values(passage, i, j), _values(passage, j, i))
-                rows += dict.fromkeys(tuple(values[member] for member in members) for values in both)
-        found.append(rows)
-    return found
+        rows.append([])
+        for i, j in combinations(range(len(passage.entities)), 2):
+            both = (members(passage.entities, passage.relations, *pair) for pair in ((i, j), (j, i)))
+            rows[-1] += dict.fromkeys(tuple(labels[name] for name in names) for labels in both)
+    return rows
 
 
-def support(passages: Iterable[Labelled], name: str) -> Counter[tuple[str, ...]]:
-    """The number of pairs of candidates with each combination of a feature."""
-    return Counter(row for rows in combinations(passages, name) for row in rows)
+def _valid(passages: Iterable[Labelled], name: str, min_support: int) -> list[tuple[str, ...]]:
+    """The combinations of a feature that at least `min_support` pairs of candidates show."""
+    support = Counter(point for rows in shown(passages, name) for point in rows)
+    return [point for point, count in support.items() if count >= min_support]
 
 
-def seen_rules(passages: Sequence[Labelled], min_support: int = 2) -> RelationRules:
-    """A baseline without networks: a look-up table that allows the combinations of each feature that at least
-    `min_support` pairs of candidates show, and forbids all others."""
-    broken = np.zeros((len(ENTITIES), len(ENTITIES), len(RELATIONS), len(RELATIONS)), dtype=np.int64)
-    for name in FEATURES:
-        found = support(passages, name)
-        for labels in _labels_of_two():
-            broken[labels.at] += sum(found[values] < min_support for values in labels.combinations(name))
-    return RelationRules(ENTITIES, RELATIONS, broken)
-
-
-def combination_counts() -> Floats:
-    """(E, E, R, R, P): how often the labels of two candidates and the relations between them show each of the
-    P = 24 + 24 + 36 combinations of the three features."""
-    names = [(name, point) for name, feature in FEATURES.items() for point in product(*feature.values)]
-    number = {point: k for k, point in enumerate(names)}
-    E, R = len(ENTITIES), len(RELATIONS)
-    counts = np.zeros((E, E, R, R, len(names)))
-    for labels in _labels_of_two():
-        for name in FEATURES:
-            for values in labels.combinations(name):
-                counts[(*labels.at, number[name, values])] += 1
-    return counts
-
-
-def wrong_combinations(rules: RelationRules) -> int:
-    """The number of the labellings of two candidates that the rules judge otherwise than the designed ones,
-    of E * E * R * R = 576."""
-    own = RelationRules.of(designed().values(), ENTITIES, RELATIONS)
-    return int((rules.allowed != own.allowed).sum())
-
-
-def sentence_constraint(passages: Sequence[Labelled], min_support: int = 2) -> LearnedConstraint | None:
-    """A global constraint, on whether a passage has some relation: learned if (nearly) all passages have one,
-    as those that were selected for the published figures; None if at least `min_support` have none.
-
-    Not in the paper.
-    """
-    rows = [[("some" if one.relations else "none",)] for one in passages]
-    if sum(row == [("none",)] for row in rows) >= min_support:
-        return None
-    return Recipe(SENTENCE, hidden=1, min_support=min_support, name="sentence").learn(rows)
-
-
-@dataclass(frozen=True)
-class _TwoCandidates:
-    """The labels of two candidates and the relations between them, as indices."""
-
-    at: tuple[int, int, int, int]
-
-    def combinations(self, name: str) -> list[tuple[str, ...]]:
-        """The combinations of a feature in both directions; two equal ones count twice."""
-        a, b, r, s = self.at
-        found = []
-        for source, target, relation, reverse in ((a, b, r, s), (b, a, s, r)):
-            values = {
-                "source": ENTITIES[source],
-                "target": ENTITIES[target],
-                "relation": RELATIONS[relation],
-                "reverse": RELATIONS[reverse],
-            }
-            found.append(tuple(values[member] for member in FEATURES[name].names))
-        return found
-
-
-def _labels_of_two() -> Iterator[_TwoCandidates]:
-    E, R = range(len(ENTITIES)), range(len(RELATIONS))
-    return (_TwoCandidates((a, b, r, s)) for a, b, r, s in product(E, E, R, R))
-
-
-def certificates(constraints: Constraints) -> dict[str, Comparison]:
+def certificates(constraints: Mapping[str, LearnedConstraint]) -> dict[str, Comparison]:
     """The comparison of each constraint (a) with the designed one of its feature (b), on all combinations."""
     rules = designed_rules()
     return {name: compare(constraint, rules[name]) for name, constraint in constraints.items()}
-
-
-def _values(passage: Labelled, i: int, j: int) -> dict[str, str]:
-    return {
-        "source": passage.entities[i],
-        "relation": passage.relation(i, j),
-        "target": passage.entities[j],
-        "reverse": passage.relation(j, i),
-    }
-
-
-def kept_constraints(
-    passages: Sequence[Labelled], min_support: int, kept: Stages
-) -> dict[str, LearnedConstraint]:
-    """The three constraints learned from labelled passages, learned now or read from their stage."""
-    inputs = {"train": hash_passages(passages), "support": min_support}
-    return kept.keep("er-constraints", inputs, partial(learned, passages, min_support))
