@@ -131,7 +131,7 @@ def _answers(cell: Cell, kept: Stages) -> Answers:
             answers[row_of(name, tested)] = predict(scores, allowed[tested])
     broken = [broken_pairs(answer, allowed[DESIGNED]) for answer in answers[WITHOUT]]
     best = answers[row_of(DESIGNED, DESIGNED)]
-    facts = {
+    facts: dict[str, Any] = {
         "sentences": {"train": len(train), "test": len(test)},
         "training": training,
         "certificates": {
@@ -148,8 +148,8 @@ def _answers(cell: Cell, kept: Stages) -> Answers:
     if cell.first:
         facts["examples"] = changed(test, without, within, constraints)
         facts["learned"] = {name: _in_rows(constraint) for name, constraint in constraints.items()}
-    model = models[allowed[LEARNED].allowed.tobytes()][0] if cell.first else None
-    return Answers(_record(cell, facts, test, answers), without, within, of_support, model)
+    final = models[allowed[LEARNED].allowed.tobytes()][0] if cell.first else None
+    return Answers(_record(cell, facts, test, answers), without, within, of_support, final)
 
 
 def _record(

@@ -24,15 +24,11 @@ them, for many different optima and for programs that CBC solves in about a seco
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lcons_core import LconsError
-from lcons_core._arithmetic import frozen
-from lcons_core._types import Floats
+from lcons_core._types import Bools, Floats
 from lcons_decode import Status
 from lcons_decode.ilp import Program, Row, Sense, Variable, solve
 
@@ -58,43 +54,23 @@ class Programs:
     costs: Floats
     optima: Floats
 
-    def __len__(self) -> int:
-        return len(self.costs)
-
-    @property
-    def values(self) -> Floats:
-        """(N,) the least costs, which are proven."""
-        values: Floats = (self.costs * self.optima).sum(1)
-        return values
-
-    def take(self, rows: slice) -> Programs:
-        """The programs of these rows."""
-        return Programs(frozen(self.costs[rows].copy()), frozen(self.optima[rows].copy()))
-
 
 @dataclass(frozen=True, eq=False)
 class ProgramSet:
-    """The hidden rows A (m, d) and b (m,), the planted point, and training and test programs."""
+    """The hidden rows A (m, d) and b (m,), and training and test programs."""
 
-    seed: int
-    recipe: ProgramFamily = field(repr=False)
-    A: Floats = field(repr=False)
-    b: Floats = field(repr=False)
-    planted: Floats = field(repr=False)
-    train: Programs = field(repr=False)
-    test: Programs = field(repr=False)
+    A: Floats
+    b: Floats
+    train: Programs
+    test: Programs
 
-    def satisfied(self, points: Floats) -> NDArray[np.bool_]:
+    def satisfied(self, points: Floats) -> Bools:
         """(N, m) whether each point satisfies each hidden row."""
         return np.asarray(points @ self.A.T >= self.b)
 
-    def feasible(self, points: Floats) -> NDArray[np.bool_]:
-        """(N,) whether each point satisfies all hidden rows."""
-        return np.asarray(self.satisfied(points).all(1))
 
-
-def draw(seed: int, recipe: ProgramFamily) -> tuple[Floats, Floats, Floats, Floats]:
-    """A, b, the planted point and all costs (programs, d)."""
+def generate(seed: int, recipe: ProgramFamily) -> ProgramSet:
+    """The set of a seed, with every program solved to proven optimality."""
     random = np.random.default_rng(seed)
     d, m = recipe.variables, recipe.constraints
     planted = random.integers(0, 2, d).astype(np.float64)
@@ -105,35 +81,18 @@ def draw(seed: int, recipe: ProgramFamily) -> tuple[Floats, Floats, Floats, Floa
     A = np.rint(recipe.scale * (rows + recipe.strictness * np.outer(side, u)))
     b = A @ planted - np.floor(recipe.slack * np.sqrt((A**2).sum(1)) / 2)
     sizes = random.integers(1, recipe.largest_cost + 1, (recipe.programs, d))
-    signs = random.choice([-1, 1], (recipe.programs, d))
-    return A, b, planted, (sizes * signs).astype(np.float64)
-
-
-def generate(seed: int, recipe: ProgramFamily | None = None) -> ProgramSet:
-    """The set of a seed, with every program solved to proven optimality."""
-    recipe = recipe or ProgramFamily()
-    A, b, planted, costs = draw(seed, recipe)
-    programs = Programs(costs, np.array([optimum(c, A, b) for c in costs]))
-    train, test = programs.take(slice(0, recipe.training)), programs.take(slice(recipe.training, None))
-    return ProgramSet(seed, recipe, frozen(A), frozen(b), frozen(planted), train, test)
+    costs = (sizes * random.choice([-1, 1], (recipe.programs, d))).astype(np.float64)
+    optima, first = np.array([optimum(c, A, b) for c in costs]), recipe.training
+    return ProgramSet(A, b, Programs(costs[:first], optima[:first]), Programs(costs[first:], optima[first:]))
 
 
 def optimum(c: Floats, A: Floats, b: Floats) -> Floats:
     """(d,) a point of least cost, proven by the solver (gap 0) and checked exactly against the rows."""
-    variables: dict[Hashable, Variable] = {j: Variable(j, -float(cost)) for j, cost in enumerate(c)}
-    rows = tuple(
-        Row(
-            ("hidden", k),
-            tuple((j, float(a[j])) for j in np.flatnonzero(a).tolist()),
-            Sense.AT_LEAST,
-            float(r),
-        )
-        for k, (a, r) in enumerate(zip(A, b, strict=True))
-    )
-    answer = solve(Program(variables, {}, rows))
-    if answer.status is not Status.OPTIMAL:
-        raise LconsError(
-            f"expected an optimum of a program with a planted solution, found {answer.status}; use another"
-            " seed."
-        )
+    rows = []
+    for k, (a, least) in enumerate(zip(A, b, strict=True)):
+        terms = tuple((j, float(a[j])) for j in np.flatnonzero(a).tolist())
+        rows.append(Row(("hidden", k), terms, Sense.AT_LEAST, float(least)))
+    answer = solve(Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)}, {}, tuple(rows)))
+    # The planted point is a solution.
+    assert answer.status is Status.OPTIMAL
     return np.array([answer.values[j] for j in range(len(c))])

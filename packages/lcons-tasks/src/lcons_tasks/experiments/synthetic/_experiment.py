@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lcons_core import save
+from lcons_core import FeatureSpace, LearnedConstraint, binary, save
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, option
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record
 from lcons_tasks.experiments.engine._template import render
-from lcons_tasks.experiments.synthetic._answers import LEARNED, Cell, as_constraint
-from lcons_tasks.experiments.synthetic._measures import BITS, UNCONSTRAINED
-from lcons_tasks.report._document import Claim, Constraints, Curve, Document, Table
+from lcons_tasks.experiments.synthetic._answers import BITS, LEARNED, Cell
+from lcons_tasks.report._document import Claim, Constraints, Document, Figure
 
 PAPER = blocks.read_paper(__file__)
 LARGE = (50, 200)  # numbers of hidden units beyond the paper's
@@ -72,114 +71,67 @@ class Synthetic(Experiment[Options, Cell]):
         return _A_CELL + _A_UNIT * cell.hidden
 
     def fill(self, cell: Cell, kept: Stages) -> Record:
-        corpus = {"name": "synthetic", "what": "integer programs, drawn by seed"}
-        return Record(cell.answers(kept).cells, {"corpus": corpus})
+        return cell.answers(kept)
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraint of each cell."""
         with replacing_folder(folder / "constraints") as made:
             for cell in self.cells(options):
-                target = made / f"{cell.place}.json"
+                network, target = cell.learned(kept).network, made / f"{cell.place}.json"
+                space = FeatureSpace([binary("z", [f"z{j + 1}" for j in range(network.d)])])
                 target.parent.mkdir(exist_ok=True)
-                save(as_constraint(cell.learned(kept).network), target)
+                save(LearnedConstraint(network, space), target)
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: test solutions with baselines, and figures of the networks, by number of
         hidden units; the headline has the largest K of the paper that was run, otherwise the largest K."""
         networks = record.by("hidden")
-        largest = max([K for K in networks if K in PAPER["hidden"]] or networks)
+        of_paper = {hidden: own for hidden, own in networks.items() if hidden in PAPER["hidden"]}
         return render(
             self,
             record.facts["corpus"]["name"],
             options=options,
             record=record,
+            paper=PAPER,
             networks={f"K = {hidden}": own for hidden, own in networks.items()},
-            largest=networks[largest],
-            figures=_figures,
-            infeasible=_infeasible,
-            curve_over_units=_curve,
-            checked=claims,
-            files=_files,
+            of_paper=of_paper,
+            largest=networks[max(of_paper or networks)],
+            rows_of=_rows,
+            hidden_units=lambda cell: float(cell.at["hidden"]),
+            least={
+                measure: min(own.mean(LEARNED, measure) for own in of_paper.values())
+                for measure in (BITS, "satisfied", "gold rows")
+                if of_paper
+            },
+            paper_bits=dict(zip(map(float, PAPER["hidden"]), PAPER["figures"][BITS], strict=True)),
+            claim=Claim,
+            files=[
+                Constraints(f"instance-{seed}", tuple(f"constraints/{cell.name}.json" for cell in own.cells))
+                for seed, own in record.by("seed").items()
+            ],
         )
 
 
-def stated(row: str, measure: str, at: Mapping[str, Coordinate]) -> float | None:
+def _stated(row: str, measure: str, at: Mapping[str, Coordinate]) -> float | None:
     """The paper's figure for a baseline, or for the networks of a cell; None if it has none."""
     if row != LEARNED:
         baseline: dict[str, float] = PAPER.get(row, {})
         return baseline.get(measure)
-    if measure not in PAPER["figures"] or at["hidden"] not in PAPER["hidden"]:
-        return None
-    figure: float = PAPER["figures"][measure][PAPER["hidden"].index(at["hidden"])]
-    return figure
+    return dict(zip(PAPER["hidden"], PAPER["figures"].get(measure, ()), strict=False)).get(at["hidden"])
 
 
-def _figures(
-    caption: str,
-    head: str,
-    networks: Mapping[str, Record],
-    measures: Mapping[str, str],
-    baselines: Sequence[str],
-    note: str,
-) -> Table:
+def _rows(
+    networks: Mapping[str, Record], baselines: Sequence[str], measures: Sequence[str]
+) -> list[list[str | Figure | None]]:
     """The measures of baselines, and of learned constraints by network."""
     # The baselines are those of all instances, whichever a number of units was run on.
     every = max(networks.values(), key=lambda own: len(own.cells))
     lines = [(name, every, name) for name in baselines]
     lines += [(name, own, LEARNED) for name, own in networks.items()]
-    rows = [
-        [name, *(own.figure(row, one, stated(row, one, own.first.at), digits=1) for one in measures.values())]
+    return [
+        [name, *(own.figure(row, one, _stated(row, one, own.first.at), digits=1) for one in measures)]
         for name, own, row in lines
     ]
-    return blocks.table(caption, (head, *measures), rows, note)
-
-
-def _infeasible(networks: Mapping[str, Record]) -> str:
-    """How many programs were infeasible under the constraints of each network."""
-    counts = {name: sum(map(int, own.values(LEARNED, "infeasible"))) for name, own in networks.items()}
-    return ", ".join(f"{count} with {name}" for name, count in counts.items() if count) or "none"
-
-
-def _curve(record: Record) -> Curve | None:
-    paper = dict(zip(map(float, PAPER["hidden"]), PAPER["figures"][BITS], strict=True))
-    return blocks.curve(
-        "Correct bits of test solutions by number of hidden units",
-        "hidden units",
-        "correct bits (%)",
-        record,
-        lambda cell: float(cell.at["hidden"] or 0),
-        {LEARNED: LEARNED, UNCONSTRAINED: UNCONSTRAINED},
-        BITS,
-        {"the paper": paper},
-    )
-
-
-def claims(record: Record) -> list[Claim]:
-    """The paper's claims about its table, checked on the record."""
-    networks = record.by("hidden")
-    of_paper = [own for hidden, own in networks.items() if hidden in PAPER["hidden"]]
-    if not of_paper:
-        return []
-    checked: list[Claim] = []
-    for measure, text in (
-        (BITS, "solutions under learned constraints have more right bits than without any"),
-        ("satisfied", "and satisfy more of the hidden constraints"),
-    ):
-        least = min(own.mean(LEARNED, measure) for own in of_paper)
-        level = next(iter(networks.values())).mean(UNCONSTRAINED, measure)
-        checked.append(Claim(text, least > level, f"at least {least:.1f} against {level:.1f}"))
-    gold = min(own.mean(LEARNED, "gold rows") for own in of_paper)
-    text = "gold solutions almost always satisfy the learned constraints"
-    checked.append(Claim(text, gold >= 95, f"{gold:.1f}"))
-    if 10 in networks:
-        ours, paper = networks[10].mean(LEARNED, BITS), PAPER["figures"][BITS][-1]
-        text = f"(ours) bits with K = 10 reach the paper's {paper}"
-        checked.append(Claim(text, ours >= paper, f"{ours:.1f}"))
-    return checked
-
-
-def _files(seed: int, record: Record) -> Constraints:
-    return Constraints(f"instance-{seed}", tuple(f"constraints/{cell.name}.json" for cell in record.cells))
 
 
 EXPERIMENT = Synthetic()

@@ -30,15 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import (
-    FeatureSpace,
-    LabelledExamples,
-    LconsError,
-    Recipe,
-    RectifierNetwork,
-    binary,
-    round_dyadic,
-)
+from lcons_core import FeatureSpace, LabelledExamples, Recipe, RectifierNetwork, binary, round_dyadic
 from lcons_core._network import Network
 from lcons_core._theorem import Form
 from lcons_core._types import Floats
@@ -46,7 +38,6 @@ from lcons_core.learn._estimator import GRID
 from lcons_decode import Status
 from lcons_decode.ilp import Program, Variable, solve
 from lcons_decode.ilp._ground import ground_columns
-from lcons_decode.ilp._solve import Assignment
 from lcons_tasks.experiments.synthetic._corpus import Programs
 
 _CENTRE = 64.0
@@ -62,17 +53,10 @@ class Examples:
     positives: Floats
     negatives: Floats
 
-    def accuracy(self, network: Any) -> dict[str, float]:
-        """The percentage of correctly classified examples: over all, the mean over both labels, of positives
-        and of negatives."""
-        good, bad = network.accepts(self.positives), ~network.accepts(self.negatives)
-        right = [100.0 * float(side.mean()) for side in (good, bad)]
-        return {
-            "network": 100.0 * float(np.concatenate([good, bad]).mean()),
-            "network balanced": sum(right) / 2,
-            "network positives": right[0],
-            "network negatives": right[1],
-        }
+    def accuracy(self, network: Network) -> float:
+        """The percentage of correctly classified examples."""
+        right = [network.accepts(self.positives), ~network.accepts(self.negatives)]
+        return 100.0 * float(np.concatenate(right).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,42 +90,20 @@ def learn(examples: Examples, K: int, recipe: Recipe, seed: int) -> Learned:
     return Learned(network, learner.configuration_)
 
 
-@dataclass(frozen=True, eq=False)
-class Predicted:
-    """Points (N, d), and the indices of programs that were infeasible and solved softly."""
-
-    points: Floats
-    infeasible: tuple[int, ...] = ()
-
-
-def unconstrained(costs: Floats) -> Floats:
-    """(N, d) the points of least cost without constraints; a bit without cost is 0."""
-    return (costs < 0).astype(np.float64)
-
-
-def predict(
-    network: Network,
-    costs: Floats,
-    *,
-    form: Form | str = Form.LIFTED,
-) -> Predicted:
-    """The best point of each program among those that the network accepts."""
-    points, infeasible = [], []
-    for i, c in enumerate(costs):
-        found = _best(network, c, None, form)
-        if found.status is Status.INFEASIBLE:
-            infeasible.append(i)
-            found = _best(network, c, float(np.abs(c).sum()), form)
-        if found.status is not Status.OPTIMAL:
-            raise LconsError(
-                f"expected a solution of program {i}, found {found.status}; use fewer hidden units."
+def predict(network: Network, costs: Floats, form: Form | str = Form.LIFTED) -> tuple[Floats, int]:
+    """The best point of each program (N, d) among those that the network accepts; and the number of programs
+    without such a point, which are solved softly."""
+    points, infeasible = [], 0
+    columns = list(range(costs.shape[1]))
+    for c in costs:
+        program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
+        answer = solve(program, [ground_columns(network, columns)], form=form, explain=False)
+        if answer.status is Status.INFEASIBLE:
+            infeasible += 1
+            weight = float(np.abs(c).sum())
+            answer = solve(
+                program, [ground_columns(network, columns, weight=weight)], form=form, explain=False
             )
-        points.append([found.values[j] for j in range(len(c))])
-    return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
-
-
-def _best(network: Network, c: Floats, weight: float | None, form: Form | str) -> Assignment:
-    """The answer for one program: its score is minus the cost, and positions are the names of its values."""
-    columns = list(range(len(c)))
-    program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
-    return solve(program, [ground_columns(network, columns, weight=weight)], form=form, explain=False)
+        assert answer.status is Status.OPTIMAL
+        points.append([answer.values[j] for j in columns])
+    return np.array(points), infeasible
