@@ -103,15 +103,16 @@ def test_a_folder_that_is_no_tagger_is_refused_before_any_work(folder, monkeypat
 def test_a_tagger_is_replaced_whole_or_stays(folder, monkeypatch):
     assert lcons("fit", "train.conll", "-o", "tagger", "--plain").exit_code == 0
     before = (folder / "tagger/model.npz").read_bytes()
+    (folder / "few.conll").write_text(conll(TRAIN[:10]))
 
     def fail(*_):
         raise LconsError("the disk is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr("lcons_tasks.fitted._report.to_html", fail)
-        assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token").exit_code == 2
+        assert lcons("fit", "few.conll", "-o", "tagger", "--plain").exit_code == 2
     assert (folder / "tagger/model.npz").read_bytes() == before
-    assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token").exit_code == 0
+    assert lcons("fit", "few.conll", "-o", "tagger", "--plain").exit_code == 0
     assert (folder / "tagger/model.npz").read_bytes() != before
 
 

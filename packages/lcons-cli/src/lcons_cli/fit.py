@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lcons_tasks.fitted._fitted_tagger import Fitted
     from lcons_tasks.fitted._own_scores import FittedScores
 
-BASES = ("crf", "bilstm", "token")
 # With fewer labelled sentences, the folds decide by chance; fewer unlabelled ones are not used.
 FEW = 20
 # The widest lines of the summary.
@@ -36,7 +35,6 @@ WIDTH = 100
 @click.argument("train", type=INPUT, metavar="TRAIN")
 @click.option("--unlabelled", multiple=True, type=INPUT, help="Text without labels. May be repeated.")
 @click.option("-o", "--output", required=True, type=FOLDER, help="The folder for the tagger and its report.")
-@click.option("--base", type=click.Choice(BASES), default="crf", help="The base model.")
 @click.option("--scores", type=INPUT, help="Scores of your own tagger on TRAIN: choose constraints for it.")
 @click.option("--encoder", metavar="MODEL", help="A pretrained encoder whose vectors the model reads, too.")
 @click.option("--vectors", type=INPUT, help="Word vectors (.vec, .txt, .npz) that the model reads, too.")
@@ -68,8 +66,7 @@ def fit(
     line break unless lines are wrapped; one word per line with blank lines between sentences; or any format
     of TRAIN, whose labels are not read.
 
-    The base model is trained on TRAIN: crf is a linear CRF on words, shapes, affixes and neighbours; bilstm a
-    BiLSTM-CRF, which takes many minutes; token a linear model of single tokens. An encoder (of
+    The base model, a linear CRF on words, shapes, affixes and neighbours, is trained on TRAIN. An encoder (of
     lcons-tasks[encoder]) is a folder, or the name of one that transformers has on this machine; with
     HF_HUB_OFFLINE=0, it is downloaded.
 
@@ -98,12 +95,10 @@ def fit(
     from lcons_tasks.apps._tagger_folder import check_tagger_folder
     from lcons_tasks.fitted._own_scores import check_decoding_folder
 
-    base, seed = chosen["base"], chosen["seed"]
-    tagger_only = (unlabelled, plain, test, chosen["encoder"], chosen["vectors"], base != "crf")
-    if scores is not None and any(tagger_only):
+    if scores is not None and any((unlabelled, plain, test, chosen["encoder"], chosen["vectors"])):
         raise click.UsageError("--scores goes with none of the options that make a tagger.")
     (check_tagger_folder if scores is None else check_decoding_folder)(output)
-    settings = FitSettings.plain(base, seed) if plain else FitSettings(base, seed=seed)
+    settings = FitSettings.plain() if plain else FitSettings()
     settings = replace(settings, **{name: value for name, value in chosen.items() if value is not None})
     sentences = read_sentences(train, form, columns)
     counts = Counter(label for one in sentences for label in one.labels)
@@ -120,7 +115,7 @@ def fit(
         fitted = _tagger(sentences, texts, settings)
         warnings = [*_few(fitted), *(() if plain else _few_texts(texts))]
         if gold is not None:
-            base_model = fitted if plain else _tagger(sentences, [], FitSettings.plain(base, seed))
+            base_model = fitted if plain else _tagger(sentences, [], FitSettings.plain(chosen["seed"]))
             ours, theirs = (labels_by(one.tagger, gold) for one in (fitted, base_model))
             measured = evaluation(gold, ours, theirs)
         command, holds = f"lcons tag --model {output} text.txt", "tagger is"

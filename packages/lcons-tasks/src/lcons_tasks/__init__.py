@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lcons_tasks.data import read_columns as read_columns
     from lcons_tasks.diagnosis import choose as choose
     from lcons_tasks.diagnosis import diagnose as diagnose
-    from lcons_tasks.fitted import ConstrainedTaggerCV as ConstrainedTaggerCV
     from lcons_tasks.fitted import FitSettings as FitSettings
     from lcons_tasks.fitted import FittedTagger as FittedTagger
     from lcons_tasks.fitted import fit as fit
@@ -37,7 +36,7 @@ _find, _, _names = lazy_loader.attach(
         "apps": ["ConstrainedTagger", "load_constrained_tagger", "load_extractor"],
         "data": ["Sentence", "read_columns"],
         "diagnosis": ["choose", "diagnose"],
-        "fitted": ["ConstrainedTaggerCV", "FitSettings", "FittedTagger", "fit"],
+        "fitted": ["FitSettings", "FittedTagger", "fit"],
         "models": ["LinearSettings", "load_tagger", "train_bilstm", "train_chain_svm", "train_linear"],
         "own_data": ["learn", "read_data"],
         "stats": ["chunk_f1"],

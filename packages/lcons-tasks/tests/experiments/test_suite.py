@@ -13,7 +13,7 @@ from lcons_tasks.data._columns import Columns
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
-from lcons_tasks.experiments.suite._answers import FIGURE, Cell, answers
+from lcons_tasks.experiments.suite._answers import FIGURE
 from lcons_tasks.experiments.suite._corpus import LabelledSet, has_suite, load_set, set_names
 from lcons_tasks.experiments.suite._experiment import EXPERIMENT, Options, claims
 from lcons_tasks.experiments.suite._measures import Gains
@@ -129,7 +129,7 @@ def test_unknown_sets_and_folders_are_refused(folder, tmp_path):
 def given(folder) -> Given:
     found = load_set(str(folder), "drugs")
     labelled, texts = found.sample(10, 0)
-    return Given(labelled, texts, tuple(one.words for one in found.test), "crf")
+    return Given(labelled, texts, tuple(one.words for one in found.test))
 
 
 @pytest.fixture(scope="module")
@@ -145,13 +145,13 @@ def test_plain_is_the_plain_fit(made, given):
 def test_self_training_adds_half_of_the_text(given, monkeypatch, tmp_path):
     from lcons_tasks.experiments.suite import _model
 
-    sizes, kept = [], _model.make_base  # type: ignore[attr-defined]
+    sizes, kept = [], _model.Base  # type: ignore[attr-defined]
 
-    def watch(kind, labelled, *rest):
+    def watch(labelled, *rest):
         sizes.append(len(labelled))
-        return kept(kind, labelled, *rest)
+        return kept(labelled, *rest)
 
-    monkeypatch.setattr(_model, "make_base", watch)
+    monkeypatch.setattr(_model, "Base", watch)
     answer(SELF_TRAINING, given, Stages(tmp_path))
     assert sizes == [10, 10 + len(given.texts) // 2]
 
@@ -167,7 +167,7 @@ def cell(name: str, size: int, start: int, better: int) -> RecordCell:
     right = {PLAIN: 10, TUNED: 10, ALL: 10 + better}
     counts = np.array([[[int(i < n), 1, 1] for i in range(40)] for n in right.values()])
     rows = {row: {FIGURE: 100 * n / 40} for row, n in right.items()}
-    at = {"base": "crf", "set": name, "size": size, "start": start}
+    at = {"set": name, "size": size, "start": start}
     facts = {"offset": start, "measure": "span F1", "unlabelled": 5, "test": 40, "sha256": "0" * 64}
     return RecordCell(f"{name}-{size}-{start}", at, rows, facts, {FIGURE: counts}, tuple(range(40)))
 
@@ -241,18 +241,7 @@ def test_sizes_that_leave_no_text_have_no_cells(folder):
         EXPERIMENT.document(Options(), Record(()))
 
 
-def test_a_whole_run_has_all_rows_and_two_bases(folder):
-    options = Options.start(True, str(folder))
-    assert options.rows == ROWS
-    assert {one.base for one in EXPERIMENT.cells(options)} == {"crf", "token"}
-
-
-def test_an_encoder_adds_its_rows(folder):
+def test_a_whole_run_has_all_rows_and_an_encoder_adds_its_own(folder):
+    assert Options.start(True, str(folder)).rows == ROWS
     assert Options(str(folder), encoder="some").rows == (*MAIN, *ENCODED)
     assert not set(ENCODED) & set(Options(str(folder)).rows)
-
-
-def test_single_tokens_are_a_base_too(folder, stages):
-    found = answers(Cell(str(folder), "drugs", 10, 0, "token", MAIN), stages)
-    assert found.first.name == "token-drugs-10-1"
-    assert found.first.rows[ALL][FIGURE] > 50

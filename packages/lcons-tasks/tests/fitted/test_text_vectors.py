@@ -42,9 +42,3 @@ def test_vectors_that_are_others_or_missing_are_refused(change, tagger, vectors)
     change(vectors)
     with pytest.raises(InvalidInput):
         tagger[1].tag(TEST)
-
-
-@pytest.mark.parametrize("wrong", [{"base": "bilstm"}, {"encoder": "b"}])
-def test_vectors_of_two_kinds_or_for_a_bilstm_are_refused(wrong):
-    with pytest.raises(InvalidInput):
-        FitSettings(vectors="a.vec", **wrong)

@@ -54,8 +54,3 @@ def test_a_label_without_examples_is_never_chosen(coded):
     batch = model.scores(OTHERS)
     assert batch.start[3] < -10
     assert (batch.transition[:, 3] < -10).all()
-
-
-def test_single_tokens_have_no_transitions(coded):
-    text, _ = coded
-    assert not text.train(range(len(XS)), LABELS, SETTINGS, single=True).transition.any()

@@ -4,12 +4,11 @@
 |---|---|
 | `_fit.py` | the steps, and the order of choices |
 | `_settings.py` | the parts, and the values of each setting |
-| `_bases.py` | base models: linear CRF, BiLSTM-CRF, single tokens |
+| `_bases.py` | the base model, a linear CRF |
 | `_jackknife.py` | contiguous folds, counts, and the guard: how much better a change must be |
 | `_fitted_tagger.py` | the result: the tagger, what each part gave, its rules |
 | `_own_scores.py` | the same choices for the scores of any tagger |
 | `_report.py` | the report |
-| `_estimator.py` | the same in the style of scikit-learn |
 
 Not in the paper: all of this folder.
 """
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from lcons_tasks.fitted._estimator import ConstrainedTaggerCV as ConstrainedTaggerCV
     from lcons_tasks.fitted._fit import fit as fit
     from lcons_tasks.fitted._fitted_tagger import FittedTagger as FittedTagger
     from lcons_tasks.fitted._own_scores import fit_scores as fit_scores
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "_estimator": ["ConstrainedTaggerCV"],
         "_fit": ["fit"],
         "_fitted_tagger": ["FittedTagger"],
         "_own_scores": ["fit_scores"],

@@ -4,11 +4,11 @@
     unlabelled -> clusters -> base models;  -> marginals -> consistency (`models._consistent_chain`)
     all labelled + choice -> ConstrainedTagger
 
-The order of choices: vectors of an encoder or of words, if any, with their layers and scale; clusters and
-consistency, which are judged together; the penalties of the base model; label pairs as a hard constraint; the
-bias of O. What has helped on every corpus stays unless the folds are against it, the more so the less is left
-to gain (`_jackknife.stays`); another value must be better than the default (`_jackknife.prefer`). At the end
-the whole is compared with the base model: if it is worse, the base model is the answer.
+The order of choices: vectors of an encoder or of words, if any, with their layers and scale; clusters, then
+consistency; the penalties of the base model; label pairs as a hard constraint; the bias of O. What has helped
+on every corpus stays unless the folds are against it (`_jackknife.stays`); another value must be better than
+the default (`_jackknife.prefer`). At the end the whole is compared with the base model: if it is worse, the
+base model is the answer.
 
 Not in the paper.
 """
@@ -30,17 +30,15 @@ from lcons_decode import ChainBatch, Hard
 from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
-from lcons_tasks.fitted._bases import Base, make_base
+from lcons_tasks.fitted._bases import Base
 from lcons_tasks.fitted._fitted_tagger import FittedTagger, Labels, Steps, telling_rules
 from lcons_tasks.fitted._jackknife import decode_folds, prefer, resemblance, stays
 from lcons_tasks.fitted._settings import (
     BIAS,
-    BILSTM,
     CLUSTERS,
     CONSISTENCY,
     PAIRS,
     SCHEME,
-    TOKEN,
     VECTORS,
     FitSettings,
 )
@@ -55,6 +53,7 @@ from lcons_tasks.models._consistent_chain import (
     ConsistentChain,
     consistent,
 )
+from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.stats import f1
 
 OUTSIDE = "O"
@@ -93,8 +92,6 @@ def fit(
     ('O', 'B-DRUG', 'O')
     """
     settings = settings or FitSettings()
-    if settings.base == BILSTM:  # it has no penalties
-        settings = replace(settings, penalties=settings.penalties[:1])
     if any(isinstance(words, str) for words in unlabelled):
         raise InvalidInput("unlabelled sentences must be lists of words: got a text; split it into words.")
     sentences = [sentence for sentence in train if len(sentence)]
@@ -131,7 +128,7 @@ class _Folds:
 
     base: Base
     reading: _Reading
-    models: tuple[Tagger, ...]
+    models: tuple[LinearChain, ...]
     held: tuple[ChainBatch, ...]
 
 
@@ -209,9 +206,7 @@ class _Work:
         self.done += 1
 
     def _base(self, reading: _Reading, sentences: Sequence[Sentence]) -> Base:
-        settings = self.settings
-        more = (settings.iterations, settings.seed, reading.vectors)
-        return make_base(settings.base, sentences, self.texts, reading.clusters, *more)
+        return Base(sentences, self.texts, self.settings.iterations, reading.clusters, reading.vectors)
 
     def _trained(self, reading: _Reading, base: Base | None = None) -> _Folds:
         base = base or self._base(reading, self.sentences)
@@ -246,27 +241,25 @@ class _Work:
         return options[best]
 
     def _with_text(self, plain: _Folds) -> tuple[_Folds, Sequence[ChainBatch], Weights]:
-        """The base with clusters of words, its scores with consistency, and the weights; without both, if the
-        folds are against them."""
-        folds, weights, steps = plain, NO_WEIGHTS, []
-        held: Sequence[ChainBatch] = plain.held
+        """The base with clusters of words, its scores with consistency, and the weights; each part stays
+        unless the folds are against it."""
+        clustered, options = plain, []
         if self.uses(CLUSTERS):
-            clusters = cluster_words(
-                [*(one.words for one in self.train), *self.texts], seed=self.settings.seed
-            )
+            texts = [*(one.words for one in self.train), *self.texts]
+            clusters = cluster_words(texts, seed=self.settings.seed)
             if clusters is not None:
-                folds = self._trained(replace(plain.reading, clusters=clusters))
-                held = folds.held
-                steps.append(("clusters of words", self._decoded(held)))
+                clustered = self._trained(replace(plain.reading, clusters=clusters))
+                options.append(("clusters of words", clustered.held, NO_WEIGHTS))
         if self.uses(CONSISTENCY):
             weights = self.settings.weights
-            held = self._adjusted(folds, weights)
-            steps.append(("consistency over unlabelled text", self._decoded(held)))
-        if steps and not self._stays(self.steps.steps[-1][1], steps[-1][1]):
-            return plain, plain.held, NO_WEIGHTS
-        for step in steps:
-            self.steps.add(*step)
-        return folds, held, weights
+            options.append(("consistency over unlabelled text", self._adjusted(clustered, weights), weights))
+        best: tuple[_Folds, Sequence[ChainBatch], Weights] = (plain, plain.held, NO_WEIGHTS)
+        for name, held, weights in options:
+            labels = self._decoded(held)
+            if self._stays(self.steps.steps[-1][1], labels):
+                self.steps.add(name, labels)
+                best = clustered, held, weights
+        return best
 
     def _with_penalties(
         self, folds: _Folds, held: Sequence[ChainBatch], weights: Weights
@@ -283,16 +276,14 @@ class _Work:
         return folds, held
 
     def _chosen_pairs(self, held: Sequence[ChainBatch]) -> tuple[Hard, ...]:
-        """A hard constraint on pairs of labels that chance would have shown, if the folds support it. A model
-        of single tokens has it unless the folds are against it."""
+        """A hard constraint on pairs of labels that chance would have shown, if the folds support it."""
         own = []
         for fold in self.folds:
             self._say("learning label pairs")
             own.append(learn_pairs(self.steps.without(fold), self.settings.seed))
         labels = self._decoded(held, own)
         counts = [self.steps.counts(self.steps.steps[-1][1]), self.steps.counts(labels)]
-        default = 1 if self.settings.base == TOKEN else 0
-        if not self._prefer(default, [1 - default], counts, LIKELY):
+        if not self._prefer(0, [1], counts, LIKELY):
             return ()
         self.steps.add("label pairs", labels)
         self._pairs_of_folds = own
@@ -347,7 +338,6 @@ class _Work:
             unlabelled=len(self.texts),
             rules=telling_rules(tagger),
             chosen={
-                "base": self.settings.base,
                 "penalties": list(reading.penalties),
                 **({} if vectors is None else vectors.facts),
                 "clusters": reading.clusters is not None,

@@ -7,10 +7,10 @@ how much better a change must be, in standard errors:
 |---|---|---|---|
 | vectors of an encoder or of words, if there are any | with | without | `_jackknife.stays` |
 | their scale; layers; hand features | 1; all; with | 2, 0.5; the lower ones; without | 0 |
-| clusters as features and consistency, together | with | without | `_jackknife.stays` |
+| clusters as features; consistency | with | without | `_jackknife.stays` |
 | penalties (L1, L2) of the CRF | 0.1, 0.1 | 0.02, 0.02 | 0 |
 | bias of O | 0 | -0.5, 0.5, 1, 1.5, 2 | 1 |
-| hard label pairs with evidence | no; yes for single tokens | yes; no | 1 |
+| hard label pairs with evidence | no | yes | 1 |
 
 Folds share documents and formulas with each other, so that a difference between options is less sure than it
 looks (`_jackknife.resemblance`).
@@ -31,16 +31,12 @@ from lcons_tasks.models._encoder import Encoder, Source, VectorFile
 PARTS = SCHEME, VECTORS, CLUSTERS, CONSISTENCY, PAIRS, BIAS = (
     "scheme", "vectors", "clusters", "consistency", "pairs", "bias"
 )  # fmt: skip
-CRF, BILSTM, TOKEN = "crf", "bilstm", "token"
-BASES = (CRF, BILSTM, TOKEN)
 
 
 @dataclass(frozen=True)
 class FitSettings:
     """What `fit` may use.
 
-    base: "crf" (a linear CRF), "bilstm" (a BiLSTM-CRF, needs torch) or "token" (a linear model of single
-    tokens).
     parts: the names of parts that may be used, of `PARTS`.
     folds: the number of contiguous folds.
     penalties, scales, biases: the values of each setting, the default first.
@@ -50,7 +46,6 @@ class FitSettings:
     most_unlabelled: sentences of unlabelled text that are read; of more, evenly spaced ones.
     """
 
-    base: str = CRF
     parts: tuple[str, ...] = PARTS
     folds: int = 5
     penalties: tuple[tuple[float, float], ...] = ((0.1, 0.1), (0.02, 0.02))
@@ -64,15 +59,11 @@ class FitSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.base not in BASES:
-            raise InvalidInput(f"`base` must be one of {', '.join(BASES)}: got {self.base!r:.40}.")
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown:
             raise InvalidInput(f"`parts` must be of {', '.join(PARTS)}: got {unknown[0]!r:.40}.")
         if self.encoder and self.vectors:
             raise InvalidInput("`encoder` and `vectors` cannot both be read; leave one out.")
-        if (self.encoder or self.vectors) and self.base == BILSTM:
-            raise InvalidInput("`encoder` and `vectors` need the base 'crf' or 'token': got 'bilstm'.")
         if self.folds < 2:
             raise InvalidInput(f"`folds` must be at least 2: got {self.folds}; 5 is usual.")
 
@@ -82,6 +73,6 @@ class FitSettings:
         return Encoder(self.encoder) if self.encoder else VectorFile(self.vectors) if self.vectors else None
 
     @classmethod
-    def plain(cls, base: str = CRF, seed: int = 0) -> FitSettings:
+    def plain(cls, seed: int = 0) -> FitSettings:
         """The base model alone: no clusters, no choice of settings, no constraints."""
-        return cls(base, parts=(), penalties=((0.1, 0.1),), seed=seed)
+        return cls(parts=(), penalties=((0.1, 0.1),), seed=seed)

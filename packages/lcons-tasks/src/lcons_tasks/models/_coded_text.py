@@ -89,15 +89,11 @@ class CodedText:
         labels: Sequence[Sequence[str]],
         settings: LinearSettings,
         known: Sequence[str] = (),
-        single: bool = False,
     ) -> LinearChain:
         """The model trained on the `chosen` sentences with their labels; `known` labels without an example
-        get scores, too. `single`: each token is trained alone, and transitions are 0."""
+        get scores, too."""
         names = list(self.numbers)
         rows = [self._rows(i) for i in chosen]
-        if single:
-            rows = [[row] for sentence in rows for row in sentence]
-            labels = [[label] for sentence in labels for label in sentence]
         return train_rows(rows, labels, names, settings, self.template, self.columns, known)
 
     def _rows(self, sentence: int) -> list[Any]:

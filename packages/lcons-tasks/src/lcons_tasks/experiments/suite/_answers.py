@@ -1,4 +1,4 @@
-"""One cell of the suite, a set with N labelled sentences from one starting point and a base: all its rows.
+"""One cell of the suite, a set with N labelled sentences from one starting point: all its rows.
 
 Each row is a stage of its own (`_model.py`), so a run with more rows uses those of earlier runs.
 """
@@ -19,18 +19,17 @@ FIGURE = "figure"
 
 @dataclass(frozen=True)
 class Cell:
-    """A sample of a set by the number of its labelled sentences and its starting point, a base, and rows."""
+    """A sample of a set by the number of its labelled sentences and its starting point, and rows."""
 
     corpus: str
     name: str
     size: int
     start: int
-    base: str
     rows: tuple[str, ...]
     encoder: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}, N = {self.size}, start {self.start + 1}, {self.base}"
+        return f"{self.name}, N = {self.size}, start {self.start + 1}"
 
     @property
     def labelled_set(self) -> LabelledSet:
@@ -42,7 +41,7 @@ def answers(cell: Cell, kept: Stages) -> Record:
     """The record of a cell."""
     found = cell.labelled_set
     labelled, texts = found.sample(cell.size, cell.start)
-    given = Given(labelled, texts, tuple(one.words for one in found.test), cell.base, cell.encoder)
+    given = Given(labelled, texts, tuple(one.words for one in found.test), cell.encoder)
     gold = [one.labels for one in found.test]
     counts, facts = {}, {}
     for row in cell.rows:
@@ -50,7 +49,7 @@ def answers(cell: Cell, kept: Stages) -> Record:
         counts[row] = {FIGURE: count_right(gold, made.labels, found.spans)}
         if made.facts:
             facts[row] = made.facts
-    at: dict[str, Coordinate] = {"base": cell.base, "set": cell.name, "size": cell.size, "start": cell.start}
+    at: dict[str, Coordinate] = {"set": cell.name, "size": cell.size, "start": cell.start}
     about = {
         "measure": "span F1" if found.spans else "token accuracy",
         "offset": found.offset(cell.size, cell.start),
@@ -59,7 +58,7 @@ def answers(cell: Cell, kept: Stages) -> Record:
         "sha256": found.sha256,
         "fitted": facts,
     }
-    name = f"{cell.base}-{cell.name}-{cell.size}-{cell.start + 1}"
+    name = f"{cell.name}-{cell.size}-{cell.start + 1}"
     rows = {row: {FIGURE: round(float(f1(counts[row][FIGURE].sum(0))), 4)} for row in cell.rows}
     units = tuple(range(len(gold)))
     one = RecordCell(name, at, rows, about, rows_with_counts(counts, cell.rows), units)

@@ -30,7 +30,6 @@ from lcons_tasks.experiments.suite._model import (
     ROWS,
     TUNED,
 )
-from lcons_tasks.fitted._settings import BASES, BILSTM, CRF, TOKEN
 from lcons_tasks.report._document import Claim, Curve, Document, Figure, Headline, Table, TableCell
 
 FIGURES = "figures.csv"
@@ -45,11 +44,9 @@ WANTED = {
     (ALL_ENCODED, PLAIN_ENCODED): 2.0,
 }
 
-# Processor seconds of a row with the CRF, and additional seconds per labelled sentence; some rows and the
-# other bases take longer by a factor.
+# Processor seconds of a row, and additional seconds per labelled sentence; some rows take longer by a factor.
 _A_ROW, _A_SENTENCE = 4.0, 0.04
 _TIMES = {ALL: 2.5, PLAIN: 0.1}
-_BASE_TIMES = {CRF: 1.0, TOKEN: 0.7, BILSTM: 5.0}
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,6 @@ class Options(RunOptions):
         BUNDLED_SIZES, "--size", "Number of labelled sentences; repeat for several.", least=2
     )
     starts: int = option(STARTS, "--starts", "Number of starting points in each set.", least=1)
-    bases: tuple[str, ...] = option((CRF,), "--base", "Base model; repeat for several.", choices=tuple(BASES))
     rows: tuple[str, ...] = option(MAIN, "--row", "Row of the tables; repeat for several.", choices=ROWS)
     encoder: str = option(
         "", "--encoder", "A pretrained encoder: more rows, the base and `fit` with its vectors."
@@ -82,13 +78,10 @@ class Options(RunOptions):
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
-        """The CRF with the three main rows, on the bundled corpora in about two minutes; with `full`, all
-        rows, and single tokens."""
+        """The three main rows, on the bundled corpora in about two minutes; with `full`, all rows."""
         name = (SUITE if has_suite() else BUNDLED) if corpus == "auto" else corpus
         sizes = BUNDLED_SIZES if name == BUNDLED else SIZES
-        if full:
-            return cls(name, sizes=sizes, bases=(CRF, TOKEN), rows=ROWS)
-        return cls(name, sizes=sizes)
+        return cls(name, sizes=sizes, rows=ROWS if full else MAIN)
 
 
 class Suite(Experiment[Options, Cell]):
@@ -110,8 +103,7 @@ class Suite(Experiment[Options, Cell]):
     def cells(self, options: Options) -> list[Cell]:
         """The cells to fill; a set has no cells of sizes that leave nothing in its pool."""
         return [
-            Cell(options.corpus, name, size, start, base, options.rows, options.encoder)
-            for base in options.bases
+            Cell(options.corpus, name, size, start, options.rows, options.encoder)
             for name in options.sets or set_names(options.corpus)
             for size in options.sizes
             for start in range(options.starts)
@@ -120,7 +112,7 @@ class Suite(Experiment[Options, Cell]):
 
     def cost(self, cell: Cell) -> float:
         times = sum(_TIMES.get(row, 1.0) for row in cell.rows)
-        return _BASE_TIMES[cell.base] * times * (_A_ROW + _A_SENTENCE * cell.size)
+        return times * (_A_ROW + _A_SENTENCE * cell.size)
 
     def fill(self, cell: Cell, kept: Stages) -> Record:
         record = answers(cell, kept)
@@ -129,15 +121,15 @@ class Suite(Experiment[Options, Cell]):
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the figure of every row of every sample as a table."""
-        lines = ["base,set,N,start,row,figure"]
+        lines = ["set,N,start,row,figure"]
         for cell in record.cells:
-            where = ",".join(str(cell.at[name]) for name in ("base", "set", "size"))
+            where = ",".join(str(cell.at[name]) for name in ("set", "size"))
             for row, found in cell.rows.items():
                 lines.append(f"{where},{cell.facts['offset']},{row},{found[FIGURE]:.4f}")
         write_text(folder / FIGURES, "\n".join(lines) + "\n")
 
     def document(self, options: Options, record: Record) -> Document:
-        """The document of a run: for each base the gains by set and size."""
+        """The document of a run: the gains by set and size."""
         if not record.cells:
             raise InvalidInput(
                 f"every set needs more sentences than the smallest size {min(options.sizes)}: found none;"
@@ -226,21 +218,20 @@ def _curve(record: Record) -> Curve | None:
 
 
 def claims(record: Record) -> list[Claim]:
-    """What `fit` is to show, checked on the record, for each base."""
+    """What `fit` is to show, checked on the record."""
     found = []
-    for base, own in record.by("base").items():
-        for (row, over), least in WANTED.items():
-            gains = Gains.of(own, row, over)
-            mean, cells = gains.mean(), gains.by_sample()
-            if mean is None:
-                continue
-            if least:
-                text = f"{base}: {row} gains {least:+.0f} over {over}, on the mean of sets and sizes"
-                found.append(Claim(f"(ours) {text}", mean.mean >= least, str(mean)))
-            low = {key: one for key, one in cells.items() if one.high < 0}
-            figures = ", ".join(f"{key[0]} N = {key[1]} {one}" for key, one in low.items())
-            text = f"{base}: no pair of a set and an N of {row} is significantly below {over}"
-            found.append(Claim(f"(ours) {text}", not low, figures or f"none of {len(cells)}"))
+    for (row, over), least in WANTED.items():
+        gains = Gains.of(record, row, over)
+        mean, cells = gains.mean(), gains.by_sample()
+        if mean is None:
+            continue
+        if least:
+            text = f"{row} gains {least:+.0f} over {over}, on the mean of sets and sizes"
+            found.append(Claim(f"(ours) {text}", mean.mean >= least, str(mean)))
+        low = {key: one for key, one in cells.items() if one.high < 0}
+        figures = ", ".join(f"{key[0]} N = {key[1]} {one}" for key, one in low.items())
+        text = f"no pair of a set and an N of {row} is significantly below {over}"
+        found.append(Claim(f"(ours) {text}", not low, figures or f"none of {len(cells)}"))
     return found
 
 

@@ -31,11 +31,12 @@ from lcons_decode.chains._marginals import marginals_batch
 from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
-from lcons_tasks.fitted._bases import Base, make_base
+from lcons_tasks.fitted._bases import Base
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._settings import PARTS, VECTORS, FitSettings
 from lcons_tasks.models import Tagger
 from lcons_tasks.models._encoder import Encoder
+from lcons_tasks.models._linear_chain import LinearChain
 
 if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._kept import Stages
@@ -54,12 +55,11 @@ Texts = Sequence[tuple[str, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What every row has: labelled sentences, unlabelled text, the words to label, and a kind of base."""
+    """What every row has: labelled sentences, unlabelled text, and the words to label."""
 
     labelled: tuple[Sentence, ...]
     texts: Texts
     words: Texts
-    base: str
     encoder: str = ""
 
 
@@ -78,7 +78,6 @@ def answer(row: str, given: Given, kept: Stages) -> Answer:
         "labelled": hash_sentences(given.labelled),
         "texts": _hash(given.texts),
         "words": _hash(given.words),
-        "base": given.base,
         "encoder": Encoder(given.encoder).sha256 if row in ENCODED else "",
     }
     return kept.keep("suite", inputs, partial(_answer, row, given))
@@ -88,20 +87,20 @@ def _answer(row: str, given: Given) -> Answer:
     return Answer(_OWN[row](given), {}) if row in _OWN else _fitted(row, given)
 
 
-def settings_of(row: str, base: str, encoder: str = "") -> FitSettings:
+def settings_of(row: str, encoder: str = "") -> FitSettings:
     """The settings of a row that `fit` makes."""
     if row in ENCODED:
-        settings = FitSettings.plain(base) if row == PLAIN_ENCODED else FitSettings(base)
+        settings = FitSettings.plain() if row == PLAIN_ENCODED else FitSettings()
         return replace(settings, encoder=encoder)
     if row == TUNED:
-        return FitSettings(base, parts=TUNED_PARTS)
+        return FitSettings(parts=TUNED_PARTS)
     if row == ALL:
-        return FitSettings(base)
-    return replace(FitSettings.plain(base), parts=(row,))
+        return FitSettings()
+    return replace(FitSettings.plain(), parts=(row,))
 
 
 def _fitted(row: str, given: Given) -> Answer:
-    found = fit(given.labelled, given.texts, settings_of(row, given.base, given.encoder))
+    found = fit(given.labelled, given.texts, settings_of(row, given.encoder))
     facts = {
         "jackknife": {"base": found.base, "fitted": found.figure},
         "chosen": dict(found.chosen),
@@ -110,11 +109,11 @@ def _fitted(row: str, given: Given) -> Answer:
     return Answer(tuple(tuple(one.y) for one in found.tag(given.words)), facts)
 
 
-def _trained(given: Given, more: Sequence[Sentence] = ()) -> tuple[Base, Tagger]:
+def _trained(given: Given, more: Sequence[Sentence] = ()) -> tuple[Base, LinearChain]:
     """The plain base model, as `fit` trains it, of the labelled sentences and more."""
-    settings = FitSettings.plain(given.base)
+    settings = FitSettings.plain()
     sentences = (*given.labelled, *more)
-    base = make_base(given.base, sentences, given.texts, None, settings.iterations, settings.seed)
+    base = Base(sentences, given.texts, settings.iterations)
     (model,) = base.train_each([range(len(sentences))], settings.penalties[0])
     return base, model
 
