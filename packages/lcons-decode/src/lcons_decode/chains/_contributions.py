@@ -43,9 +43,9 @@ from lcons_decode.kernels._arrays import (
     share_rows,
 )
 
-# Bounds are those of pairs, much closer, up to so many numbers and, for windows of more than two labels, up
-# to so many labels, with padding: then each is the largest of as many.
-MOST_PAIRED, MOST_BOUNDS = 64, 2**25
+# Bounds are those of pairs, much closer, up to so many numbers. For windows of more than two labels each of
+# them is a maximum over all labels: up to so many labels, with padding, or additions (about a second).
+MOST_PAIRED, MOST_BOUNDS, PAIRED_WORK = 64, 2**25, 2**31
 # Float32 rounds by less than this, so bounds remain bounds.
 SMALLER = 1.0 - 2.0**-22
 # A table of codes is allocated as zeros, so only the pages that are written to take memory.
@@ -266,7 +266,8 @@ class CompiledLocal:
 
         assert self.weight is not None
         V, numbers = self.V, (len(self.store.tops) + len(contexts)) * self.V
-        pairs = (V <= MOST_PAIRED or self.n <= 2) and numbers * V <= MOST_BOUNDS
+        quick = self.n <= 2 or V <= MOST_PAIRED or len(contexts) * V**2 * self.table.size <= PAIRED_WORK
+        pairs = quick and numbers * V <= MOST_BOUNDS
         check_numbers(numbers, f"the bounds of {V - 1:,} labels")
         pads = np.ascontiguousarray(pads)
         least = share_rows(
