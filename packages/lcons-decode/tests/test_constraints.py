@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,6 +40,7 @@ from lcons_decode import (
 from lcons_decode._constraints import ConstraintSet
 from lcons_decode.chains._brute import labellings
 from lcons_decode.ilp import decode_ilp
+from lcons_decode.ilp._ground import ground_columns
 
 quick = settings(max_examples=50, deadline=None)
 
@@ -181,6 +183,12 @@ def test_what_is_no_constraint_on_chains_is_refused():
     on_pairs = LearnedConstraint(RectifierNetwork(np.zeros((1, 2)), [0.0]), pairs.space, pairs)
     with pytest.raises(InvalidInput):
         ConstraintSet.of([on_pairs])
+    both = on_pairs.network & on_pairs.network
+    for weights in (on_pairs.network, both, SimpleNamespace(network_=both)):  # the last one is a learner
+        for use in (Hard, lambda some: Soft(some, 1.0), lambda some: ConstraintSet.of([some])):
+            with pytest.raises(InvalidInput):
+                use(weights)
+        assert ground_columns(weights, list("ab")).network in (on_pairs.network, both)
 
 
 def test_labels_unknown_to_a_constraint_are_free_unless_it_knows_none():

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import tracemalloc
-import zipfile
 
 import numpy as np
 import pytest
@@ -210,21 +209,12 @@ def test_a_wrong_npz_file_is_one_sentence(arrays):
     assert "\n" not in str(caught.value).strip()
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "zip", "empty zip"])
-def test_a_damaged_npz_file_is_one_sentence(damage):
-    content = bytearray(of_npz(**GOOD).getvalue())
-    if damage == "cut":
-        content = content[:-50]
-    if damage == "flip":
-        content[200] ^= 0xFF
-    if damage == "zip":
-        content = b"PK" + bytes(100)  # type: ignore[assignment]
-    if damage == "empty zip":
-        empty = io.BytesIO()
-        zipfile.ZipFile(empty, "w").close()
-        content = empty.getvalue()  # type: ignore[assignment]
-    with pytest.raises(InvalidInput):
-        list(read_scored(io.BytesIO(bytes(content)), "it"))
+def test_a_damaged_npz_file_is_one_sentence():
+    content, empty = of_npz(**GOOD).getvalue(), b"PK\5\6" + bytes(18)
+    flipped = content[:200] + bytes([content[200] ^ 0xFF]) + content[201:]
+    for damaged in (content[:-50], flipped, b"PK" + bytes(100), empty):
+        with pytest.raises(InvalidInput):
+            list(read_scored(io.BytesIO(damaged), "it"))
 
 
 @pytest.mark.parametrize(

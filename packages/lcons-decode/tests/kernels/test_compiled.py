@@ -56,11 +56,16 @@ def small_kernel(folder):
     return f"import sys; sys.path.insert(0, {str(folder)!r}); from small import twice; print(twice(21))"
 
 
+def printed(code, **caches):
+    """What code prints in a process with these cache folders."""
+    cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
+    named = {name: str(folder) for name, folder in caches.items()}
+    return subprocess.check_output([sys.executable, "-c", code], env={**cleared, **named}, text=True)
+
+
 def compiled_in(tmp_path, *variables):
     """The folders, of those that environment variables name, in which compiled code is kept."""
-    cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
-    named = {name: str(tmp_path / name) for name in variables}
-    subprocess.run([sys.executable, "-c", small_kernel(tmp_path)], env={**cleared, **named}, check=True)
+    printed(small_kernel(tmp_path), **{name: tmp_path / name for name in variables})
     return {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*.nbi")}
 
 
@@ -78,28 +83,17 @@ def test_a_cache_folder_for_numba_alone_comes_first_and_keeps_the_code_of_other_
 DECODE = "from lcons_decode import ChainScores, viterbi; print(viterbi(ChainScores([[0.0, 1.0]])).y)"
 
 
-def printed(tmp_path, code):
-    """What code prints in a process with its own cache, and the files of that cache."""
-    named = {"LCONS_CACHE_DIR": str(tmp_path)}
-    cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**cleared, **named}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout, sorted(tmp_path.rglob("*.nb?"))
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="limits, owners and modes are POSIX's")
 def test_a_cache_that_cannot_be_written_or_read_is_done_without(tmp_path):
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
-    assert printed(tmp_path / "full", f"{full}; {DECODE}") == ("('1',)\n", [])
-    code = small_kernel(tmp_path)
-    first, files = printed(tmp_path / "ours", code)
-    assert first == "42\n"
-    assert files
-    for path in files:
-        path.write_bytes(path.read_bytes()[:20])
-    assert printed(tmp_path / "ours", code)[0] == first
+    assert printed(f"{full}; {DECODE}", LCONS_CACHE_DIR=tmp_path / "full") == "('1',)\n"
+    code, files = small_kernel(tmp_path), []
+    for _ in range(2):
+        assert printed(code, LCONS_CACHE_DIR=tmp_path / "ours") == "42\n"
+        files = sorted(tmp_path.rglob("*.nb?"))
+        for path in files:
+            path.write_bytes(path.read_bytes()[:20])
+    assert {path.relative_to(tmp_path).parts[0] for path in files} == {"ours"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="owners and modes are POSIX's")
