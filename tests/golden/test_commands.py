@@ -82,7 +82,6 @@ COMMANDS = {
     "diagnose-model": f"diagnose {POS} {HELD_OUT} --model v0.1.0/tagger/model.npz --json",
     "diagnose-predictions": f"diagnose {EXISTENCE} {HELD_OUT} --predictions dev.conll",
     "diagnose-table": f"diagnose {TABLE} --train table.csv",
-    "diagnose-pairs": f"diagnose {PAIRS} --train pairs.jsonl {MORE_PAIRS}",
     "decode-nothing": "decode scores.npz",
     "decode-hard": f"decode scores.npz -c {BIGRAMS}",
     "decode-jsonl": f"decode -c {CONSTRAINTS}/iob2.json < scores.jsonl",

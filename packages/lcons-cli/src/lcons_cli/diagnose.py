@@ -47,12 +47,12 @@ def diagnose(
     """Find out why the constraint in CONSTRAINT.json helps a model, or why not.
 
     Is there such a constraint in the data, did the learner find it, and does the base model already obey it?
-    The answers are measured on held-out data: label sequences or tuples, as for `lcons learn`. Default: the
-    last 20 % of the training data, if `lcons learn --held-out-end` learned only from the others.
+    The answers are measured on held-out label sequences, as for `lcons learn`. Default: the last 20 % of the
+    training data, if `lcons learn --held-out-end` learned only from the others.
 
     Without a model, scores or predictions, the last question stays open. Scores are as for `lcons decode`.
     Predicted labels are the same sentences in CoNLL columns, the word first and the predicted label last, or
-    JSON lines with `labels`; predicted tuples are JSON lines.
+    JSON lines with `labels`.
 
     Warnings come first, for example if psi is unlike training. The last line is advice; with a model or
     scores it is the choice of `lcons decode --choose`.
@@ -60,11 +60,7 @@ def diagnose(
     \b
     Example:
       lcons diagnose pos-3.json --train train.txt --held-out dev.txt --model model.npz
-
-    \b
-    With your own scores, and with tuples:
       lcons diagnose bigrams.json --train train.conll --held-out dev.conll --scores scores.npz
-      lcons diagnose pairs.json --train pairs.jsonl --predictions predicted.jsonl
     """
     if sum(file is not None for file in (model, scores, predictions)) > 1:
         raise click.UsageError("use one of --model, --scores and --predictions.")
@@ -72,7 +68,7 @@ def diagnose(
         raise click.UsageError("--held-out names the training data: name other data.")
     from lcons_core import InvalidInput, load
     from lcons_tasks import diagnosis
-    from lcons_tasks.own_data import PsiTable
+    from lcons_tasks.own_data import Structures
 
     learned = load(constraint)
     division = diagnosis.divide(learned, read_labelled(train, form, columns))
@@ -81,8 +77,8 @@ def diagnose(
         raise InvalidInput(
             f"expected --held-out FILE, because {division.why}; or learn with `lcons learn --held-out-end`."
         )
-    if isinstance(held, PsiTable):
-        raise InvalidInput("a diagnosis is of label sequences or tuples: got a table of psi vectors.")
+    if not isinstance(held, Structures) or held.tuples:
+        raise InvalidInput("a diagnosis is of label sequences: got other data.")
     if division.held_out is not None:
         say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))
     doubts: tuple[str, ...] = ()
@@ -91,7 +87,7 @@ def diagnose(
     else:
         judged = diagnosis.read_predictions(predictions, held, tabs=form == TABS)
     with progress("measuring references, on original and shuffled data") as report:
-        diagnosed = diagnosis.diagnose(learned, division.train, held, judged, seed, None, report)
+        diagnosed = diagnosis.diagnose(learned, division.train, held, judged, seed, report)
     command = click.get_current_context().command
     warnings = tuple(" ".join(text.split()) for text in (*doubts, *diagnosed.warnings))
     not_asked = tuple(in_options(text, command) for text in diagnosed.not_asked)
@@ -105,7 +101,6 @@ def _answers(
     constraint: LearnedConstraint, held_out: Structures, model: str | None, scores: str | None
 ) -> tuple[Predictions | None, tuple[str, ...]]:
     """(answers, warnings): the answers of the model or of the scores in a file."""
-    from lcons_core import InvalidInput
     from lcons_decode import Hard
     from lcons_decode._constraints import unknown_labels
     from lcons_tasks.diagnosis import read_scores
@@ -114,8 +109,6 @@ def _answers(
 
     if model is None and scores is None:
         return None, ()
-    if held_out.tuples:
-        raise InvalidInput("--model and --scores are for label sequences: use --predictions for tuples.")
     with progress("labelling") as report:
         if model is not None:
             return predict_scores(load_tagger(model), held_out.instances, report), ()

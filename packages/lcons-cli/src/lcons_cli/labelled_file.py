@@ -37,7 +37,8 @@ def read_labelled(path: str, form: str | None, columns: str | None, valid: str |
     rows in a table of psi vectors."""
     from lcons_core._instance import WORD
     from lcons_tasks.own_data import Structures, read_data
-    from lcons_tasks.own_data._formats import described_layout, labelled_layout, tell_format
+    from lcons_tasks.own_data._conll import described_layout, labelled_layout
+    from lcons_tasks.own_data._formats import tell_format
 
     name, tabs = Path(path).name, form == TABS
     kind = "conll" if tabs else form or tell_format(path, columns is not None, False)

@@ -5,7 +5,7 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,18 +124,18 @@ def learn(
     check_output(output, data, held_out, recipe)
     from lcons_core import save
     from lcons_tasks import own_data
-    from lcons_tasks.own_data import Part, Split
+    from lcons_tasks.own_data._data import HELD_OUT, Split
 
     settings, valid = read_recipe(recipe, options)
     whole = train = read_labelled(data, form, columns, valid)
     judges = None if held_out is None else read_labelled(held_out, form, columns, valid)
-    parts = Split((Part.all_of(whole, Path(data).name),))
     folds = None if held_out or held_out_end or no_held_out else settings.folds
+    part = Split.of_file(whole, Path(data).name, HELD_OUT if held_out_end else 0.0)
+    judged = part.held_out
     if held_out_end:
-        parts = Split.by_position(whole, Path(data).name)
         train, judges = own_data.split(whole)
     elif held_out is not None and judges is not None:
-        parts = replace(parts, held_out=(Part.all_of(judges, Path(held_out).name),))
+        judged = f"{len(judges):,} {part.unit} of {Path(held_out).name}"
     with progress("learning") as report:
         learned = own_data.learn(
             train,
@@ -145,15 +145,16 @@ def learn(
             progress=lambda now: report(now.epoch, now.epochs),
             judging=lambda *at: report(*at, "judging by folds; --no-held-out omits it"),
         )
-    judged = "nothing was held out"
-    if learned.held_out is not None:
-        parts = replace(parts, folds=0 if folds is None else len(own_data.contiguous_folds(whole, folds)))
-        judged = parts.held_out_words
-    elif not no_held_out:
-        say(f"nothing is held out of {parts.learned_from[0]}, too few for that; pass some with --dev")
+    if no_held_out:
+        judged = "nothing was held out"
+    elif learned.held_out is None:
+        say(f"nothing is held out of {part.learned_from}, too few for that; pass some with --dev")
         judged = "too few to hold some out"
-    constraint, source = learned.constraint, parts.learned_from_words
-    save(replace(constraint, provenance={**constraint.provenance, "split": parts.to_dict()}), output)
+    elif folds is not None:
+        number = len(own_data.contiguous_folds(whole, folds))
+        judged = f"{number} contiguous folds of {part.file}, each held out once"
+    constraint, source = learned.constraint, part.learned_from
+    save(replace(constraint, provenance={**constraint.provenance, "split": asdict(part)}), output)
     command = click.get_current_context().command
     warnings = [in_options(text, command) for text in learned.warnings]
     summary = {"constraint": output, **own_data.summary_dict(learned, source, judged), "warnings": warnings}

@@ -1,14 +1,14 @@
 """`lcons calibrate`: the guarantee is printed and stays in the file; data of training cause a warning."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from contrib_commands import pairs, run, run_example
 
 from lcons_contrib.calibrate.thresholds import learned_from
 from lcons_core import compare, iob2, load, save
-from lcons_tasks.own_data import Part, Split, Structures, read_data
+from lcons_tasks.own_data import Split, Structures, read_data
 
 VALID, INVALID = "a B-X\nb I-X\n\n", "a O\nb I-X\n\n"
 LABELS = ["B-X", "I-X", "O"]
@@ -41,14 +41,14 @@ def test_the_threshold_moves_and_all_that_is_known_is_in_the_file(folder):
 
 def test_only_the_held_out_part_of_training_data_is_used(folder):
     data = read_data("dev.conll", "conll")
-    split = Split.by_position(data, "dev.conll")
-    replace(iob2(LABELS), provenance={"split": split.to_dict()}).save("r.json")
+    split = Split.of_file(data, "dev.conll", 0.2)
+    replace(iob2(LABELS), provenance={"split": asdict(split)}).save("r.json")
     run("calibrate", "r.json", "dev.conll", "-o", "c.json", "--alpha", "0.2")
     # The last 8 are those that it rejects.
     assert load("c.json").provenance["calibration"]["structures"] == 8
     assert isinstance(data, Structures)
-    whole = Split((Part.all_of(data, "dev.conll"),))
-    replace(iob2(LABELS), provenance={"split": whole.to_dict()}).save("r.json")
+    whole = Split.of_file(data, "dev.conll")
+    replace(iob2(LABELS), provenance={"split": asdict(whole)}).save("r.json")
     done = run("calibrate", "r.json", "dev.conll", "-o", "c.json", "--alpha", "0.2")
     assert [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert not learned_from(load("r.json"), data.instances)

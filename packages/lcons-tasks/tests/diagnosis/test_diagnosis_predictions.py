@@ -8,15 +8,13 @@ import pytest
 
 from lcons_core import iob2
 from lcons_core._errors import LconsError
-from lcons_core._instance import Instance
 from lcons_decode._stream import decode_scored
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import divide, predict, predict_scores, read_predictions, read_scores
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
-from lcons_tasks.own_data import Part, PsiTable, Split, Structures, split
+from lcons_tasks.own_data import PsiTable, Split, Structures, split
 
 HELD_OUT = Structures.of([(["a", "b"], ["B", "I"]), (["c"], ["O"])])
-TUPLES = Structures((Instance({}, (("P", "k"),)), Instance({}, ())), tuples=True)
 
 
 def scores(*sequences, labels=("B", "I", "O"), **model):
@@ -49,7 +47,6 @@ def test_scores_of_a_model_are_what_the_model_predicts(tmp_path):
         scores(FIRST, SECOND, SECOND),
         scores(SECOND, SECOND),
         scores({**FIRST, "words": ["a", "x"]}, SECOND),
-        '{"labels": ["B"]}\n{"emission": [[-Infinity], [-Infinity]]}\n{"emission": [[0]]}\n',
         '{"emission": [[1, 0]]}\n',
         "",
         None,
@@ -76,20 +73,12 @@ def test_predicted_labels_are_columns_or_json_lines(name, text, options, tmp_pat
     assert read_predictions(tmp_path / name, HELD_OUT, **options) == [("B", "I"), ("O",)]
 
 
-def test_predicted_tuples_are_json_lines(tmp_path):
-    path = tmp_path / "found.jsonl"
-    path.write_text('{"tuples": []}\n{"tuples": [["P", "n"], ["L", "n"]]}\n')
-    assert read_predictions(path, TUPLES) == [(), (("P", "n"), ("L", "n"))]
-
-
 @pytest.mark.parametrize(
     ("name", "text", "held_out"),
     [
         ("x.conll", "a B\nb I\n", HELD_OUT),
         ("x.conll", "a B\nx I\n\nc O\n", HELD_OUT),
         ("x.conll", "a B\n\nc O\n", HELD_OUT),
-        ("x.conll", "a B\nb I\n\nc O\n", TUPLES),
-        ("x.jsonl", '{"labels": ["B"]}\n' * 2, TUPLES),
         ("x.jsonl", '{"tuples": []}\n' * 2, HELD_OUT),
         ("x.csv", "a,valid\n1,1\n", HELD_OUT),
     ],
@@ -108,42 +97,33 @@ def recording(**provenance):
 
 
 ROWS = PsiTable(("a",), np.ones((1500, 1)), np.arange(1500) < 1000)
-SENTENCE = "the first 80 % of the structures (16 of 20)"
-BY_POSITION = {
-    "structures": (DATA, {"split": Split.by_position(DATA, "train.conll").to_dict()}),
-    "rows": (ROWS, {"split": Split.by_position(ROWS, "table.csv").to_dict()}),
-}
+BY_POSITION = {"structures": (DATA, "train.conll"), "rows": (ROWS, "table.csv")}
 
 
 @pytest.mark.parametrize("name", BY_POSITION)
 def test_what_learn_held_out_is_held_out_again(name):
-    data, provenance = BY_POSITION[name]
-    found = divide(recording(**provenance), data)
+    data, file = BY_POSITION[name]
+    divided = divide(recording(split=asdict(Split.of_file(data, file, 0.2))), data)
     train, held_out = split(data)
-    assert len(found.train) + len(found.held_out) == len(data)
-    assert found.train.numbers().tolist() == train.numbers().tolist()
-    assert found.held_out.numbers().tolist() == held_out.numbers().tolist()
+    assert divided.train.numbers().tolist() == train.numbers().tolist()
+    assert divided.held_out.numbers().tolist() == held_out.numbers().tolist()
 
 
-WHOLE = Split((Part.all_of(DATA, "train.conll"),))
-BOTH = Split((Part.all_of(DATA, "train.conll"), Part("dev.conll", "structures", 1000, 1000)))
-OTHER = Split.by_position(Structures.of([(["a"], ["O"])] * 10), "train.conll")
+WHOLE = Split.of_file(DATA, "train.conll")
+OTHER = Split.of_file(Structures.of([(["a"], ["O"])] * 10), "train.conll", 0.2)
 
 
 @pytest.mark.parametrize(
     "recorded",
     [
-        {"split": WHOLE.to_dict()},
-        {"split": BOTH.to_dict()},
-        {"split": OTHER.to_dict()},
-        {},
-        {"learned_from": [SENTENCE]},
-        {"split": SENTENCE},
-        {"split": {"learned_from": [], "held_out": []}},
+        {"split": asdict(WHOLE)},
+        {"split": asdict(OTHER)},
+        {"split": {**asdict(WHOLE), "share": 2}},
         {"split": {"learned_from": [{"file": "x"}], "held_out": []}},
-        {"split": {"learned_from": [{**asdict(WHOLE.learned_from[0]), "share": 2}]}},
+        {"split": "the first 80 %"},
+        {},
     ],
 )
 def test_where_nothing_is_known_to_be_held_out_nothing_is(recorded):
-    found = divide(recording(**recorded), DATA)
-    assert (found.train, found.held_out) == (DATA, None)
+    divided = divide(recording(**recorded), DATA)
+    assert (divided.train, divided.held_out) == (DATA, None)

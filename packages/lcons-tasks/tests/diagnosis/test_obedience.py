@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import Instance, LearnedConstraint, RectifierNetwork, iob2
+from lcons_core import Instance, LearnedConstraint, RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramLabels
 from lcons_tasks.diagnosis._obedience import Predicted, obedience
 from lcons_tasks.diagnosis._references import Reference
-from lcons_tasks.stats import Resampler, chunk_f1
+from lcons_tasks.stats import Resampler
 
 sequences = st.lists(st.text("AB", min_size=2, max_size=5), min_size=1, max_size=5)
 
@@ -35,7 +35,7 @@ def test_obedience_is_what_is_counted_by_hand(feature, data, gold):
     predictions = [data.draw(st.text("AB", min_size=len(y), max_size=len(y))) for y in gold]
     row = data.draw(st.lists(st.integers(-2, 2), min_size=feature.space.d, max_size=feature.space.d))
     judge = LearnedConstraint(RectifierNetwork([row], [0.0]), feature.space, feature)
-    given_ = Predicted.of_structures(feature, instances(gold), predictions)
+    given_ = Predicted.of(feature, instances(gold), instances(predictions))
     found = obedience(Reference("it", judge.network.accepts), given_, Resampler(len(gold), 0))
     rows = []
     caught = 0
@@ -60,20 +60,3 @@ def test_obedience_is_what_is_counted_by_hand(feature, data, gold):
     assert found.headroom.value == pytest.approx(100 * caught / tokens)
     for share, among in ((found.error_if_violated, alarm == 1), (found.error_otherwise, alarm == 0)):
         assert share == (pytest.approx(100 * errors[among].mean()) if among.any() else None)
-
-
-def test_span_f1_and_its_headroom_are_those_of_corrected_labels():
-    gold = [("B-X", "I-X", "O", "B-X"), ("O", "B-X", "I-X", "O")]
-    predictions = [("O", "I-X", "O", "B-X"), ("O", "B-X", "O", "O")]
-    feature = iob2(("B-X", "I-X", "O")).feature
-    found = obedience(
-        Reference("it", iob2(("B-X", "I-X", "O")).network.accepts),
-        Predicted.of_structures(feature, instances(gold), predictions),
-        Resampler(2, 0),
-    )
-    corrected = [gold[0], predictions[1]]
-    before, after = (100 * chunk_f1(gold, side).f1 for side in (predictions, corrected))
-    assert found.f1.value == pytest.approx(before)
-    assert found.headroom_f1.value == pytest.approx(after - before)
-    plain = Predicted.of_structures(NgramLabels(("A", "B"), n=1), instances(["AB"]), ["AA"])
-    assert obedience(Reference("it", lambda psi: np.ones(len(psi), bool)), plain, Resampler(1, 0)).f1 is None

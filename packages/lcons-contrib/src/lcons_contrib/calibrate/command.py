@@ -86,8 +86,8 @@ def _positives(learned: LearnedConstraint, data: Data, path: str) -> tuple[Any, 
     from lcons_tasks.own_data import PsiTable, recorded_split
 
     doubts = []
-    recorded = recorded_split(learned.provenance)[1]
-    if recorded is not None and Path(path).name in {part.file for part in recorded.learned_from}:
+    recorded = recorded_split(learned.provenance)
+    if recorded is not None and Path(path).name == recorded.file:
         division = divide(learned, data)
         if division.held_out is None:
             doubts.append(

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -55,39 +56,32 @@ class Option:
     mean: float = float("nan")
 
     @property
-    def use(self) -> str:
-        """Nothing, hard or soft."""
-        if not self.uses:
-            return NOTHING
-        return SOFT if isinstance(self.uses[0], Soft) else HARD
-
-    @property
     def weight(self) -> float | None:
         """The weight of soft constraints."""
         return next((use.weight for use in self.uses if isinstance(use, Soft)), None)
+
+    @property
+    def use(self) -> str:
+        """Nothing, hard or soft."""
+        return NOTHING if not self.uses else HARD if self.weight is None else SOFT
 
     def __str__(self) -> str:
         names = ", ".join(use.name for use in self.uses)
         costs = dict.fromkeys(use.cost for use in self.uses if isinstance(use, Soft))
         if costs:
             return f"{names}: soft, weight {self.weight:g}, cost {', '.join(costs)}"
-        return f"{names}: hard" if self.uses else NOTHING
+        return f"{names}: hard" if names else NOTHING
 
     def simplicity(self, allowed: AbstractSet[str] = frozenset()) -> tuple[int, float]:
         """Smaller is simpler: the number of constraints, then their weight (infinite if hard, but 0 if gold
         labels allow all of them to be hard; `allowed` are the names of such constraints)."""
-        if self.use == HARD and all(use.name in allowed for use in self.uses):
-            return len(self.uses), 0.0
-        return len(self.uses), np.inf if self.use == HARD else self.weight or 0.0
+        hard = 0.0 if allowed >= {use.name for use in self.uses} else np.inf
+        return len(self.uses), hard if self.weight is None else self.weight
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        uses = [
-            {"name": use.name, "weight": use.weight, "cost": use.cost}
-            if isinstance(use, Soft)
-            else {"name": use.name, "weight": None}
-            for use in self.uses
-        ]
+        members = ("name", "weight", "cost") if self.use == SOFT else ("name",)
+        uses = [{"weight": None, **{key: getattr(use, key) for key in members}} for use in self.uses]
         return {"constraints": uses, "mean": round(self.mean, 4)}
 
 
@@ -186,16 +180,16 @@ def choose(
             progress(o + 1, len(options))
     parts = np.array_split(np.arange(len(scored)), folds)
     by_fold = np.stack([f1(counts[:, part].sum(1)) for part in parts], axis=1)
-    structures = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(scored, labels, strict=True)))
+    gold_data = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(scored, labels, strict=True)))
     used = {use.name: use.constraint for option in options for use in option.uses}
-    allowed = {name for name, one in used.items() if by_gold(gold_bound(one, structures)) == HARD}
+    allowed = {name for name, one in used.items() if by_gold(gold_bound(one, gold_data)) == HARD}
     order = [option.simplicity(allowed) for option in options]
-    means = by_fold.mean(1).tolist()
-    measured = tuple(replace(option, mean=mean) for option, mean in zip(options, means, strict=True))
     honest = counts[0].copy()
     for f, part in enumerate(parts):
         honest[part] = counts[_chosen(np.delete(by_fold, f, axis=1), order), part]
     nested = bootstrap_f1([honest], [counts[0]], seed=seed)
+    means = by_fold.mean(1).tolist()
+    measured = tuple(replace(option, mean=mean) for option, mean in zip(options, means, strict=True))
     chosen = measured[_chosen(by_fold, order) if nested.mean > 0 else 0]
     measure = "span F1" if spans else "token accuracy"
     return Choice(chosen, measured, measure, nested, len(scored), folds)
@@ -220,14 +214,11 @@ def _options(constraints: Iterable[Constraint], weights: Sequence[float], cost: 
     hard = named.hard + named.global_hard
     groups = [(use,) for use in hard] + ([hard] if len(hard) > 1 else [])
     options = [Option(()), *map(Option, groups)]
-    options += [
-        Option(
-            tuple(Soft(use.constraint, weight, use.name, cost or usual_cost(use.constraint)) for use in group)
-        )
-        for group in groups
-        for weight in weights
-    ]
-    return sorted(options, key=lambda option: option.simplicity())
+    for group, weight in product(groups, weights):
+        costs = [cost or usual_cost(use.constraint) for use in group]
+        both = zip(group, costs, strict=True)
+        options.append(Option(tuple(Soft(use.constraint, weight, use.name, how) for use, how in both)))
+    return sorted(options, key=Option.simplicity)
 
 
 def _with_gold(
@@ -238,9 +229,8 @@ def _with_gold(
         raise InvalidInput("choosing needs sequences as `Scored(scores, x)`.")
     if gold is None:
         sequences = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]
-        return sequences, [scored.x[GOLD] for scored in sequences]
-    labels = list(gold)
-    are_strings = any(isinstance(y, str) for y in labels)
-    if are_strings or [len(y) for y in labels] != [len(scored.scores) for scored in sequences]:
+        gold = [scored.x[GOLD] for scored in sequences]
+    labels = [() if isinstance(y, str) else y for y in gold]
+    if [len(y) for y in labels] != [len(scored.scores) for scored in sequences]:
         raise InvalidInput(f"`gold` needs the labels of each of {len(sequences)} sequences, one per token.")
     return sequences, labels

@@ -18,12 +18,13 @@ reference reaches on any of several shufflings of the same data:
 | not obeyed, but no help | the same, but labels are not clearly wrong more often where it is violated |
 | not obeyed, nor found | it exists, is not already obeyed, and the learner did not find it |
 
-The constraint judges whether it is obeyed if it was found; otherwise the best reference judges.
+The constraint judges whether it is obeyed if it was found; otherwise the best reference judges. The template
+of the report (`templates/diagnosis.txt`) has the words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -56,14 +57,6 @@ AGAINST = {
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A verdict, and the figures behind it in words."""
-
-    name: str
-    because: str
-
-
-@dataclass(frozen=True)
 class Score:
     """How well something separates held-out gold from corrupted parts, in percent."""
 
@@ -80,49 +73,42 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """Shares of the held-out parts, in percent: gold and predictions that are unlike training (a part of
-    local psi is new; a column of another is outside the range of training), and gold that is rejected."""
-
-    unseen_psi: float
-    unseen_predicted: float | None
-    rejected: float
-
-
-@dataclass(frozen=True)
 class Diagnosis:
     """All measurements of a constraint, the size of the data, and the verdicts.
 
-    `negatives` is the source of corrupted psi. `warnings` should be read before the
-    figures are trusted; `not_asked` lists what could not be measured. `references`, `shuffled` (the best on
-    shuffled data), `constraint`, `skill` and `found` are empty or None if they could not be measured, or if
-    every possible negative is gold. `obedience` is measured by the constraint; None without predictions.
-    `use`, `weight` and `advice` are the recommendation.
+    `negatives` is the source of corrupted psi. `warnings` should be read before the figures are trusted;
+    `not_asked` lists what could not be measured. `coverage` are shares of the held-out parts, in percent:
+    gold (`unseen_psi`) and predictions (`unseen_predicted`) that are unlike training (a part of local psi is
+    new; a column of another is outside the range of training), and gold that is rejected. `references`,
+    `shuffled` (the best on shuffled data), `constraint`, `skill` and `found` are empty or None if they could
+    not be measured, or if every possible negative is gold. `obedience` is that to the constraint, `judged`
+    that on which the verdict rests; None without predictions. `use`, `weight` and `advice` are the
+    recommendation.
     """
 
     feature: str
     negatives: str
     seed: int
-    units: str
     train_size: int
     held_out_size: int
-    coverage: Coverage
+    coverage: Mapping[str, float]
     warnings: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[str, ...] = ()
     references: tuple[Score, ...] = ()
     shuffled: Score | None = None
     constraint: Score | None = None
     skill: Estimate | None = None
     found: Estimate | None = None
     obedience: Obedience | None = None
+    judged: Obedience | None = None
     use: str = ""
     weight: float | None = None
     advice: str = ""
 
     def __contains__(self, verdict: str) -> bool:
-        """Whether a verdict of that name was reached."""
-        return any(verdict == reached.name for reached in self.verdicts)
+        """Whether this verdict was reached."""
+        return verdict in self.verdicts
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, warnings first."""
@@ -130,71 +116,41 @@ class Diagnosis:
 
     def report(self, verbose: bool = False) -> str:
         """The report for people: verdicts and the figures behind them; `verbose`: every reference."""
-        references = self.references
-        if references and not verbose:
-            references = (max(references, key=lambda score: score.balanced_accuracy.value),)
-        scores = (*references, self.shuffled, self.constraint)
-        return rendered(
-            "lcons_tasks.diagnosis", "diagnosis.txt", diagnosis=self, scores=scores, verbose=verbose
-        )
+        best = sorted(self.references, key=lambda score: -score.balanced_accuracy.value)[:1]
+        scores = [*(self.references if verbose else best), self.shuffled, self.constraint]
+        limits = {"EXISTS": EXISTS, "SLIGHT": SLIGHT, "FOUND": FOUND, "largest": max(HIDDEN)}
+        values = {"diagnosis": self, "scores": scores, "verbose": verbose, **limits}
+        return rendered("lcons_tasks.diagnosis", "diagnosis.txt", **values)
 
     def __str__(self) -> str:
         return self.report(verbose=True)
 
 
-def against(verdicts: Sequence[Verdict]) -> str:
+def against(verdicts: Sequence[str]) -> str:
     """The reason of the verdicts to leave the constraint out, if there is one."""
-    return next((AGAINST[verdict.name] for verdict in verdicts if verdict.name in AGAINST), "")
+    return next((AGAINST[verdict] for verdict in verdicts if verdict in AGAINST), "")
 
 
-def conclude(
-    skill: Estimate | None,
-    found: Estimate | None,
-    judged: Obedience | None,
-    shuffling: str = "shuffled labels",
-) -> tuple[Verdict, ...]:
+def conclude(skill: Estimate | None, found: Estimate | None, judged: Obedience | None) -> tuple[str, ...]:
     """The verdicts of the module's table.
 
     `skill` is None if every possible negative is gold, `found` is None if no reference is better than on
-    shuffled data, and `judged` is None without predictions; `shuffling` is what was shuffled, in words.
+    shuffled data, and `judged` is None without predictions.
     """
-    if skill is None:
-        return (Verdict(NO_SUCH, "every possible negative is gold: nothing is ruled out"),)
-    over = f"skill {skill}% over {shuffling}"
-    if found is None or skill.low <= SLIGHT:
-        networks = f"by a look-up and networks up to K = {max(HIDDEN)}"
-        return (Verdict(NO_SUCH, f"{over}, not clearly above {SLIGHT:g}, {networks}"),)
-    first = Verdict("exists", f"{over}, above {EXISTS:g}")
-    if skill.low <= EXISTS:
-        slight = f"{over}, above {SLIGHT:g}, but not clearly above {EXISTS:g}"
-        first = Verdict("exists, but rules out little", slight)
-    way = f"{found}% of the way from {shuffling} to the best reference"
-    second = Verdict("found by the learner", f"{way}, not clearly below {FOUND:g}")
-    if missed(found):
-        second = Verdict(NOT_FOUND, f"{way}, below {FOUND:g}")
-        if found.high <= 0:
-            second = Verdict(NOT_FOUND, f"the constraint is less accurate than references on {shuffling}")
-    return (first, second) if judged is None else (first, second, _obeyed(judged, missed(found)))
-
-
-def missed(found: Estimate) -> bool:
-    """Whether the learner did not find what exists."""
-    return found.high < FOUND
-
-
-def _obeyed(judged: Obedience, not_found: bool) -> Verdict:
-    rejects = (
-        f"`{judged.judge}` rejects {judged.violations}% of the parts of predictions and"
-        f" {judged.gold_violations}% of gold's, excess {judged.excess}"
-    )
+    if skill is None or found is None or skill.low <= SLIGHT:
+        return (NO_SUCH,)
+    exists = "exists" if skill.low > EXISTS else "exists, but rules out little"
+    verdicts = (exists, NOT_FOUND if missed(found) else "found by the learner")
+    if judged is None:
+        return verdicts
     if judged.excess.low <= 0:
-        return Verdict(OBEYED, f"{rejects}, not clearly above 0")
-    if not_found:
-        return Verdict("not obeyed, nor found", f"{rejects}; a constraint like that one could help")
-    if judged.lift is not None and judged.lift.low > 0:
-        errors = f"{judged.error_if_violated:.1f}%, elsewhere {judged.error_otherwise:.1f}%"
-        return Verdict(
-            "should help", f"{rejects}; labels wrong there {errors}; headroom {judged.headroom_words}"
-        )
-    errors = "" if judged.lift is None else f", difference in errors {judged.lift}"
-    return Verdict(NO_HELP, f"{rejects}; labels are not clearly wrong more often there{errors}")
+        return (*verdicts, OBEYED)
+    if missed(found):
+        return (*verdicts, "not obeyed, nor found")
+    helps = judged.lift is not None and judged.lift.low > 0
+    return (*verdicts, "should help" if helps else NO_HELP)
+
+
+def missed(found: Estimate | None) -> bool:
+    """Whether the learner did not find what exists."""
+    return found is not None and found.high < FOUND

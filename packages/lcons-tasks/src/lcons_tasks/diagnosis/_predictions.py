@@ -6,7 +6,7 @@ If they differ from the held-out data in number, length or words, an error is ra
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -56,45 +56,43 @@ def predict(model: Tagger, sentences: Sequence[Sentence | Instance]) -> list[tup
 
 def read_scores(path: str | os.PathLike[str], held_out: Structures) -> list[Scored]:
     """The scores of the held-out sequences in a file of `lcons_decode.files`."""
-    name = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
-            sequences = list(read_scored(file, name))
+            sequences = list(read_scored(file, os.fspath(path)))
     except OSError as error:
         raise unreadable(path, error) from None
-    for scored, answer in decode_scored(sequences):
-        if len(answer.stats["alone"]) != len(scored.scores):
-            raise InvalidInput(f"{scored.where}: expected finite scores: every labelling is forbidden.")
-    _check_same(held_out, [(len(one.scores), one.x.get(WORD)) for one in sequences], name)
+    _check_same(held_out, [(len(one.scores), one.x.get(WORD)) for one in sequences], path)
     return sequences
 
 
 def read_predictions(
     path: str | os.PathLike[str], held_out: Structures, columns: str | None = None, tabs: bool = False
 ) -> Predictions:
-    """The predictions in a file. For label sequences: CoNLL columns, with the word first and the label last
-    unless `columns` states others, or JSON lines with `labels` and optionally `words`. For tuples: JSON lines
-    with `tuples`."""
-    name, form = os.fspath(path), tell_format(path, columns=True)
+    """The predictions in a file: CoNLL columns, with the word first and the label last unless `columns`
+    states others, or JSON lines with `labels` and optionally `words`."""
+    form = tell_format(path, columns=True)
     usual = {CONLL: f"{WORD}=1,{LABEL}=-1", JSON: f"{LABEL}=labels"}
-    answers = read_data(path, form, columns or usual[form], tabs and form == CONLL) if form in usual else None
-    if not isinstance(answers, Structures) or answers.tuples != held_out.tuples:
-        wanted = "JSON lines of tuples" if held_out.tuples else "CoNLL columns or JSON lines of labels"
-        raise InvalidInput(f"{name}: expected {wanted}, like the held-out data: got another kind.")
-    _check_same(held_out, [(len(one.y), one.x.get(WORD)) for one in answers.instances], name)
+    answers = read_data(path, form, columns or usual.get(form), tabs and form == CONLL)
+    if form not in usual or not isinstance(answers, Structures) or answers.tuples:
+        raise InvalidInput(f"{os.fspath(path)}: expected CoNLL columns or JSON lines like the held-out data.")
+    _check_same(held_out, [(len(one.y), one.x.get(WORD)) for one in answers.instances], path)
     return [one.y for one in answers.instances]
 
 
-def _check_same(held_out: Structures, answers: Iterable[tuple[int, Sequence[str] | None]], name: str) -> None:
+def _check_same(
+    held_out: Structures,
+    answers: Sequence[tuple[int, Sequence[str] | None]],
+    path: str | os.PathLike[str],
+) -> None:
     """Raises an error if answers, with their lengths and words, are not of the held-out structures."""
-    known = list(answers)
-    if len(known) != len(held_out):
-        raise InvalidInput(f"{name}: expected the {len(held_out):,} held-out structures: got {len(known):,}.")
-    for number, (gold, (length, words)) in enumerate(zip(held_out.instances, known, strict=True), start=1):
-        if held_out.tuples:
-            continue
-        if length != len(gold.y):
-            raise InvalidInput(f"{name}: sentence {number} must have {len(gold.y)} tokens: got {length}.")
-        if None not in (words, gold.x.get(WORD)) and tuple(words or ()) != tuple(gold.x[WORD]):
-            text = " ".join(gold.x[WORD])
-            raise InvalidInput(f"{name}: sentence {number} must be {text!r:.60}: got other words.")
+    if len(answers) != len(held_out):
+        raise InvalidInput(
+            f"{os.fspath(path)}: expected the {len(held_out):,} held-out structures: got {len(answers):,}."
+        )
+    for number, (gold, (length, words)) in enumerate(zip(held_out.instances, answers, strict=True), start=1):
+        other_words = words is not None and WORD in gold.x and tuple(words) != tuple(gold.x[WORD])
+        if length != len(gold.y) or other_words:
+            text = " ".join(gold.x.get(WORD, ()))
+            raise InvalidInput(
+                f"{os.fspath(path)}: structure {number} must have {len(gold.y)} labels, of {text!r:.60}."
+            )

@@ -11,14 +11,14 @@ They are measured on the original data, and on shuffled data, where there is not
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lcons_core import ConstraintLearner, LabelledExamples, SparsePsi
 from lcons_core._psi import PsiRows
-from lcons_core._types import Bools, Floats
+from lcons_core._types import Bools, Floats, OnProgress
 from lcons_core.features import Scope
 from lcons_tasks.diagnosis._material import Material, Sample
 from lcons_tasks.stats import Resampler
@@ -27,6 +27,8 @@ Accepts = Callable[[SparsePsi], Bools]
 
 HIDDEN = (1, 64)
 EPOCHS = 100
+# Vectors that are dense at a time.
+CHUNK = 1000
 # Limit of examples times epochs: with more than about 10,000 examples fewer epochs suffice; time is bounded.
 VISITS = 1_500_000
 # If there is no constraint, the original data are better than all of five shufflings in one case of six, and
@@ -70,27 +72,16 @@ def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
     if scope is Scope.LOCAL:
         seen = set(gold.row_keys())
         return lambda psi: np.array([key in seen for key in psi.row_keys()], dtype=np.bool_)
-    least, most = column_ranges(gold)
-
-    def within(psi: SparsePsi) -> Bools:
-        outside = np.zeros(len(psi), dtype=np.bool_)
-        outside[psi.row_of[(psi.values < least[psi.indices]) | (psi.values > most[psi.indices])]] = True
-        # Columns that were never 0 in training must be nonzero.
-        needed = (least > 0) | (most < 0)
-        present = np.bincount(psi.row_of[needed[psi.indices]], minlength=len(psi))
-        return ~outside & (present == needed.sum())
-
-    return within
+    rows = list(_dense(gold))
+    least, most = np.min([some.min(0) for some in rows], 0), np.max([some.max(0) for some in rows], 0)
+    return lambda psi: np.concatenate(
+        [((some >= least) & (some <= most)).all(1) for some in _dense(psi)] or [np.zeros(0, dtype=np.bool_)]
+    )
 
 
-def column_ranges(psi: SparsePsi) -> tuple[Floats, Floats]:
-    """The least and the greatest value of each column, both (d,)."""
-    least, most = np.full(psi.d, np.inf), np.full(psi.d, -np.inf)
-    np.minimum.at(least, psi.indices, psi.values)
-    np.maximum.at(most, psi.indices, psi.values)
-    absent = np.bincount(psi.indices, minlength=psi.d) < len(psi)
-    least[absent], most[absent] = np.minimum(least, 0)[absent], np.maximum(most, 0)[absent]
-    return least, most
+def _dense(psi: SparsePsi) -> Iterator[Floats]:
+    for first in range(0, len(psi), CHUNK):
+        yield psi.take(np.arange(first, min(first + CHUNK, len(psi)))).dense()
 
 
 def measure(reference: Reference, sample: Sample, draws: Resampler) -> Measured:
@@ -118,20 +109,19 @@ def best_of(measured: list[Measured]) -> Measured:
     return max(measured, key=lambda one: float(one.balanced[0]))
 
 
-def chance(material: Material, draws: Resampler, seed: int, step: Callable[[], None]) -> Measured:
-    """The best that references reach on shuffled data; 50% if every possible negative is gold. `step` is
-    called after each shuffling."""
+def chance(material: Material, draws: Resampler, seed: int, progress: OnProgress | None) -> Measured:
+    """The best that references reach on shuffled data; 50% if every possible negative is gold."""
     measured = []
     for i in range(SHUFFLES):
+        if progress is not None:
+            progress(1 + i, 1 + SHUFFLES)
         mixed = material.shuffled(np.random.default_rng((seed, i)))
         sample = mixed.sample(seed + 1 + i)
         if sample is not None and len(sample.gold):
             measured += measured_references(material.feature.scope, sample, draws, seed + 1 + i)
-        step()
     if not measured:
         half, whole, none = (np.full(draws.length, share) for share in (0.5, 1.0, 0.0))
-        return Measured(
-            Reference("shuffled: all is gold", lambda psi: np.ones(len(psi), bool)), half, whole, none
-        )
+        everything = Reference("all is gold", lambda psi: np.ones(len(psi), bool))
+        measured = [Measured(everything, half, whole, none)]
     best = best_of(measured)
     return replace(best, reference=replace(best.reference, name=f"shuffled: {best.reference.name}"))

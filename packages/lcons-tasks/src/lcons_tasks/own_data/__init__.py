@@ -13,7 +13,6 @@ Not in the paper: all of this folder.
 
 # Names that are not in `__all__` are for the other packages of lcons.
 from lcons_tasks.own_data._data import Data as Data
-from lcons_tasks.own_data._data import Part as Part
 from lcons_tasks.own_data._data import PsiTable, Structures
 from lcons_tasks.own_data._data import Split as Split
 from lcons_tasks.own_data._data import contiguous_folds as contiguous_folds

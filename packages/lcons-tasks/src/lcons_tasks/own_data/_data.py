@@ -1,14 +1,14 @@
 """The content of labelled files: structures, or psi vectors that are valid or not; and splits of them.
 
 Both store their numbers in the file, so that a structure keeps its number when data are split. A `Split`
-records which parts of which files a constraint was learned from, and which parts were held out. It is stored
-in the provenance of the constraint.
+records which part of which file a constraint was learned from. It is stored in the provenance of the
+constraint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from lcons_core._types import Bools, Floats, Ints
 from lcons_core.learn._evidence import fold_bounds
 
 HELD_OUT = 0.2
-ALL, FIRST, LAST = "all", "first", "last"
 ROWS, STRUCTURES = "rows", "structures"
 
 
@@ -152,96 +151,51 @@ def _mask(data: Data, indices: Sequence[Ints]) -> Bools:
 
 
 @dataclass(frozen=True)
-class Part:
-    """`count` of the `of` structures or rows (`unit`) of a file: all of them, or the first or last ones if
-    `split` holds out `share`. `file` is a name without folders."""
+class Split:
+    """The first `count` of the `of` structures or rows (`unit`) of a file, from which a constraint was
+    learned; `share` of them was held out at the end. `file` is a name without folders."""
 
     file: str
     unit: str
     count: int
     of: int
-    which: str = ALL
     share: float = 0.0
 
     def __post_init__(self) -> None:
-        is_known = self.unit in (ROWS, STRUCTURES) and self.which in (ALL, FIRST, LAST)
-        if not (is_known and 0 <= self.count <= self.of and 0 <= self.share < 1):
+        if self.unit not in (ROWS, STRUCTURES) or not 0 <= self.count <= self.of or not 0 <= self.share < 1:
             raise InvalidInput(f"expected a part of a file: got {self!r:.200}.")
 
     @classmethod
-    def all_of(cls, data: Data, file: str) -> Part:
-        """All of the data in a file."""
-        return cls(file, ROWS if isinstance(data, PsiTable) else STRUCTURES, len(data), len(data))
-
-    def __str__(self) -> str:
-        """In words, without the file."""
-        if self.which == ALL:
-            return f"{self.count:,} {self.unit.removesuffix('s') if self.count == 1 else self.unit}"
-        both = " valid and of the invalid" if self.unit == ROWS else ""
-        percent = 100 * (self.share if self.which == LAST else 1 - self.share)
-        return f"the {self.which} {percent:.0f} % of the{both} {self.unit}"
-
-
-@dataclass(frozen=True)
-class Split:
-    """The parts of files that a constraint was learned from, and those that were held out, if any; `folds`:
-    the number of folds of the former that judged it, if any."""
-
-    learned_from: tuple[Part, ...]
-    held_out: tuple[Part, ...] = ()
-    folds: int = 0
-
-    @classmethod
-    def by_position(cls, data: Data, file: str, share: float = HELD_OUT) -> Split:
-        """The split of the data in a file that `split` makes."""
-        train, held_out = split(data, share)
-        whole = Part.all_of(data, file)
-        if held_out is None:
-            return cls((whole,))
-        first = Part(file, whole.unit, len(train), len(data), FIRST, share)
-        return cls((first,), (Part(file, whole.unit, len(held_out), len(data), LAST, share),))
+    def of_file(cls, data: Data, file: str, share: float = 0.0) -> Split:
+        """The data in a file, of which `split` holds out a share."""
+        train, held_out = split(data, share) if share else (data, None)
+        unit = ROWS if isinstance(data, PsiTable) else STRUCTURES
+        return cls(file, unit, len(train), len(data), share if held_out is not None else 0.0)
 
     @property
-    def learned_from_words(self) -> str:
+    def learned_from(self) -> str:
         """The data that the constraint was learned from, in words.
 
-        >>> data = Structures.of([(["a"], ["O"])] * 20)
-        >>> Split.by_position(data, "train.conll").learned_from_words
+        >>> Split.of_file(Structures.of([(["a"], ["O"])] * 20), "train.conll", 0.2).learned_from
         'the first 80 % of the structures (16 of 20)'
         """
-        first, *others = self.learned_from
-        if others:
-            total = sum(part.count for part in self.learned_from)
-            return f"all {Part('', first.unit, total, total)}, held-out ones too"
-        if first.which == ALL:
-            return str(first) if first.count == 1 else f"all {first}"
-        return f"{first} ({first.count:,} of {first.of:,})"
+        if not self.share:
+            return f"all {self.of:,} {self.unit}" if self.of != 1 else f"1 {self.unit.removesuffix('s')}"
+        return f"the first {100 - 100 * self.share:.0f} % of {self._units} ({self.count:,} of {self.of:,})"
 
     @property
-    def held_out_words(self) -> str:
+    def held_out(self) -> str:
         """The data that were held out, in words."""
-        if not self.held_out:
-            return f"{self.folds} contiguous folds of {self.learned_from[0].file}, each held out once"
-        (part,) = self.held_out
-        return f"{part} of {part.file}" + ("" if part.which == ALL else f", {part.count:,}")
+        return f"the last {100 * self.share:.0f} % of {self._units} of {self.file}, {self.of - self.count:,}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        folds = {"folds": self.folds} if self.folds else {}
-        parts = {"learned_from": self.learned_from, "held_out": self.held_out}
-        return {side: [asdict(part) for part in some] for side, some in parts.items()} | folds
+    @property
+    def _units(self) -> str:
+        return f"the{' valid and of the invalid' if self.unit == ROWS else ''} {self.unit}"
 
 
-SPLIT = "split"
-
-
-def recorded_split(provenance: Mapping[str, Any]) -> tuple[str, Split | None]:
-    """The data that a constraint was learned from, in words, and as a split if it is known; ("", None) if
-    nothing is recorded."""
+def recorded_split(provenance: Mapping[str, Any]) -> Split | None:
+    """The data that a constraint was learned from; None if that is not known."""
     try:
-        data = provenance[SPLIT]
-        sides = [tuple(Part(**part) for part in data[side]) for side in ("learned_from", "held_out")]
-        recorded = Split(sides[0], sides[1], int(data.get("folds", 0)))
-        return recorded.learned_from_words, recorded
-    except (InvalidInput, KeyError, TypeError, ValueError):
-        return "", None
+        return Split(**provenance["split"])
+    except (InvalidInput, KeyError, TypeError):
+        return None

@@ -52,16 +52,15 @@ def load_dataset(path: str | os.PathLike[str]) -> Any:
     """The dataset of a folder that `save_to_disk` wrote."""
     try:
         import datasets
-    except ImportError:
-        raise MissingExtra(f"{os.fspath(path)!r} needs datasets: run `pip install datasets`.") from None
-    try:
+
         loaded = datasets.load_from_disk(os.fspath(path))
         return loaded[_SPLIT] if isinstance(loaded, datasets.DatasetDict) else loaded
+    except ImportError:
+        raise MissingExtra(f"{os.fspath(path)!r} needs datasets: run `pip install datasets`.") from None
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise MalformedCorpus(
-            f"{os.fspath(path)}: expected a dataset, or the split {_SPLIT!r}: {reason:.200}"
-        ) from None
+        where = f"{os.fspath(path)}: expected a dataset, or the split {_SPLIT!r}"
+        raise MalformedCorpus(f"{where}: {reason:.200}") from None
 
 
 def _kinds(dataset: Any) -> dict[str, Any]:
@@ -71,17 +70,14 @@ def _kinds(dataset: Any) -> dict[str, Any]:
         for name, feature in dataset.features.items()
     }
     texts = ("string", "large_string")
-    return {
-        name: kind
-        for name, kind in inner.items()
-        if hasattr(kind, "int2str") or getattr(kind, "dtype", None) in texts
-    }
+    named = {name: hasattr(kind, "int2str") for name, kind in inner.items()}
+    return {n: kind for n, kind in inner.items() if named[n] or getattr(kind, "dtype", None) in texts}
 
 
 def _named(values: list[Any], kind: Any) -> list[str]:
+    """The names of values; those of classes are numbers from 0, and -1 stands for a missing one."""
     if not hasattr(kind, "int2str"):
         return values
-    strange = [value for value in values if value is None or not 0 <= value < len(kind.names)]
-    if strange:
-        raise InvalidInput(f"a label is a number from 0 to {len(kind.names) - 1}: got {strange[0]}.")
+    if any(value is None or not 0 <= value < len(kind.names) for value in values):
+        raise InvalidInput(f"a label is a number from 0 to {len(kind.names) - 1}: got {values!r:.80}.")
     return [kind.names[value] for value in values]

@@ -2,11 +2,11 @@
 
 | format | file | a structure is |
 |---|---|---|
-| `conll` | columns, also CoNLL-U; blank lines between sentences | a sentence |
+| `conll` | columns, also CoNLL-U; blank lines between sentences (`_conll`) | a sentence |
 | `jsonl` | JSON lines or an array; doccano, spaCy's tuples (`_records`) | a record, or a sentence |
 | `csv` | a table with a column of tokens and one of tags (`_records`) | a sentence |
 | `csv`, `npz` | a table of psi vectors (`_tables`) | a row |
-| `datasets` | a folder that Hugging Face `datasets` saved | a row |
+| `datasets` | a folder that Hugging Face `datasets` saved (`_datasets`) | a row |
 
 The format of a file is found by the ending of its name, or else by its first bytes. If neither decides, an
 error asks the user to state it; for `read_words` the file is then raw text.
@@ -25,23 +25,21 @@ by name. It raises a `ValueError`, in one sentence, for a file that it cannot re
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from lcons_core import InvalidInput, MissingExtra
 from lcons_core._instance import WORD
-from lcons_tasks.data import Columns, MalformedCorpus, Sentence, read_columns
-from lcons_tasks.data._columns import Column, first_width
+from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.data._lines import malformed, unreadable
-from lcons_tasks.data._stream import POS, column_layout, text_sentences
-from lcons_tasks.own_data._data import Data, Structures
+from lcons_tasks.data._stream import text_sentences
+from lcons_tasks.own_data._conll import File, labelled_sentences, words_of_columns
+from lcons_tasks.own_data._data import Data, PsiTable, Structures
 from lcons_tasks.own_data._datasets import dataset_records, from_dataset, is_dataset, load_dataset
 from lcons_tasks.own_data._records import (
     LABEL,
@@ -51,37 +49,37 @@ from lcons_tasks.own_data._records import (
     json_records,
     member_of,
     read_records,
-    read_words_of_records,
     row_records,
+    words_of_records,
 )
 from lcons_tasks.own_data._tables import VALID, cells_of, csv_rows, read_csv, read_npz
 
-File = str | os.PathLike[str]
-
 RAW, CONLL, JSON, CSV, NPZ, DATASETS = "raw", "conll", "jsonl", "csv", "npz", "datasets"
-FORMATS = (CONLL, JSON, CSV, NPZ, DATASETS)
-# The records of formats whose columns have names.
-RECORDS: dict[str, Callable[[File, Record], Iterator[tuple[int, Record]]]] = {
-    JSON: lambda path, stated: json_records(path),
-    CSV: lambda path, stated: row_records(csv_rows(path), stated),
-    DATASETS: lambda path, stated: dataset_records(load_dataset(path)),
+
+
+class Format(NamedTuple):
+    """The endings of the files of a format, the records in them, and the table of psi vectors."""
+
+    endings: tuple[str, ...]
+    records: Callable[[File, Record], Iterator[tuple[int, Record]]] | None = None
+    table: Callable[[File, str | None], PsiTable] | None = None
+
+
+FORMATS = {
+    CONLL: Format((".conll", ".conllu", ".iob", ".iob2", ".bio")),
+    JSON: Format((".jsonl", ".ndjson", ".json"), lambda path, stated: json_records(path)),
+    CSV: Format((".csv",), lambda path, stated: row_records(csv_rows(path), stated), read_csv),
+    NPZ: Format((".npz",), None, read_npz),
+    DATASETS: Format((), lambda path, stated: dataset_records(load_dataset(path))),
 }
-TABLES = {CSV: read_csv, NPZ: read_npz}
 # Formats and endings that lcons-contrib reads, so that lcons can name it where it is missing.
 _OF_CONTRIB = ("brat", "label-studio", "prodigy", "spacy", "webanno", ".ann", ".spacy")
-_BY_NAME = {
-    **dict.fromkeys((".conll", ".conllu", ".iob", ".iob2", ".bio"), CONLL),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), JSON),
-    ".csv": CSV,
-    ".npz": NPZ,
-}
 _BEGINNING = 2**16
 COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
-# Columns of CoNLL-U.
-FORM, UPOS = 2, 4
-LAST = -1
 # A longer sentence is probably a file without blank lines.
 LONGEST_SENTENCE = 300
+# The largest share of characters that text has not.
+MOST_STRANGE = 0.2
 
 
 def tell_format(path: File, columns: bool = False, tabs: bool = False) -> str:
@@ -93,7 +91,8 @@ def tell_format(path: File, columns: bool = False, tabs: bool = False) -> str:
     ending = Path(path).suffix.lower()
     if ending in _OF_CONTRIB or ending in _registered():
         return ending
-    form = _BY_NAME.get(ending) or _by_content(beginning(path), columns)
+    by_name = (name for name, form in FORMATS.items() if ending in form.endings)
+    form = next(by_name, None) or _by_content(beginning(path), columns)
     if form is None:
         raise InvalidInput(
             f"the format of {os.fspath(path)!r} is not clear: state it with the argument `form` ({_known()})."
@@ -145,10 +144,6 @@ def _are_tokens(header: list[str], stated: Record) -> bool:
     return all((stated.get(one) or member_of(one, names)).casefold() in names for one in (WORD, LABEL))
 
 
-# The largest share of characters that text has not.
-MOST_STRANGE = 0.2
-
-
 def check_text(path: File) -> None:
     """Raises an error if the beginning of a file is not UTF-8 text with lines that end in LF."""
     head = beginning(path)
@@ -178,54 +173,38 @@ def read_data(
     form = form or tell_format(path, columns is not None, tabs)
     if form in (CONLL, JSON, CSV):
         check_text(path)
-    if form == CONLL:
-        data = _read_conll(path, columns, tabs)
-    else:
-        stated = {} if columns is None else members_of(columns)
-        if form == NPZ or (form == CSV and not _holds_tokens(path, stated)):
-            if stated:
-                raise InvalidInput("a table of psi vectors needs no `columns`: its header names them.")
-            return TABLES[form](path, valid)
-        if form == DATASETS:
-            data = from_dataset(load_dataset(path), stated, path)
-        elif form in RECORDS:
-            data = read_records(path, RECORDS[form](path, stated), stated)
-        else:
-            data = _read_registered(path, form, stated)
+    stated = members_of(columns or "") if form != CONLL else {}
+    if table := _table_reader(path, form, stated):
+        if stated:
+            raise InvalidInput("a table of psi vectors needs no `columns`: its header names them.")
+        return table(path, valid)
     if valid is not None:
         raise InvalidInput("`valid` is for tables of psi vectors: all structures in a file are valid.")
+    if form == CONLL:
+        data = Structures(tuple(labelled_sentences(path, columns, tabs)))
+    elif form == DATASETS:
+        data = from_dataset(load_dataset(path), stated, path)
+    elif form in FORMATS:
+        data = read_records(path, _records(path, form, stated), stated)
+    else:
+        data = _read_registered(path, form, stated)
     if len(data) == 1 and len(data.instances[0].y) > LONGEST_SENTENCE:
         text = f"{Path(path).name} has no blank line, so that all its tokens are one sentence"
         warnings.warn(text, stacklevel=2)
     return data
 
 
-def _holds_tokens(path: File, stated: Record) -> bool:
-    return _are_tokens(next(csv_rows(path), (1, []))[1], stated)
+def _table_reader(path: File, form: str, stated: Record) -> Callable[[File, str | None], PsiTable] | None:
+    """The reader of psi vectors, unless the file holds tokens or records."""
+    table = FORMATS[form].table if form in FORMATS else None
+    tokens = form == CSV and _are_tokens(next(csv_rows(path), (1, []))[1], stated)
+    return None if tokens else table
 
 
-def _read_conll(path: File, columns: str | None, tabs: bool) -> Structures:
-    sentences = list(read_columns(path, labelled_layout(path, columns, tabs)))
-    # A line such as `# comment` may have as many cells as a token. It is one if its label is that of others.
-    labels = {
-        label for one in sentences for word, label in zip(one.words, one.labels, strict=True) if word != "#"
-    }
-    labels = labels and labels | {"#"}
-    tokens = (_without_comments(one, labels) if labels else one for one in sentences)
-    instances = [one.instance for one in tokens if one.words]
-    if not instances:
-        raise malformed(path, 1, "expected sentences with one line per token: got none.")
-    return Structures(tuple(instances))
-
-
-def _without_comments(sentence: Sentence, labels: set[str]) -> Sentence:
-    """The sentence from its first token on that is no comment."""
-    tokens = zip(sentence.words, sentence.labels, strict=True)
-    first = next(
-        (i for i, (word, label) in enumerate(tokens) if word != "#" or label in labels), len(sentence)
-    )
-    columns = {name: values[first:] for name, values in sentence.columns.items()}
-    return Sentence(sentence.words[first:], sentence.labels[first:], columns) if first else sentence
+def _records(path: File, form: str, stated: Record) -> Iterator[tuple[int, Record]]:
+    records = FORMATS[form].records
+    assert records is not None
+    return records(path, stated)
 
 
 def _read_registered(path: File, form: str, stated: Mapping[str, str]) -> Structures:
@@ -235,66 +214,21 @@ def _read_registered(path: File, form: str, stated: Mapping[str, str]) -> Struct
         raise MissingExtra(f"the format {form!r} comes with lcons-contrib; run: pip install lcons-contrib.")
     if entry is None:
         raise InvalidInput(f"unknown format {form!r}; it is one of {_known()}.")
-    read = entry.load()
     try:
-        inspect.signature(read).bind(path, **stated)
+        return Structures.of(entry.load()(path, **stated))
     except TypeError as error:
         raise InvalidInput(f"expected `columns` that the format {form} knows: {error}.") from None
-    try:
-        return Structures.of(read(path, **stated))
     except OSError as error:
         raise unreadable(error.filename or path, error) from None
     except ValueError as error:
         raise MalformedCorpus(f"{os.fspath(path)}: {error}") from None
 
 
-def labelled_layout(path: File, columns: str | None, tabs: bool = False) -> Columns:
-    """The layout that `columns` states, with the label in the last column unless it names `label`.
-
-    Without `columns`, the first column is the word, the last is the label, and the second of three or more is
-    `pos`. In CoNLL-U (`.conllu`), the words are FORM and the labels UPOS, unless `columns` names others.
-    """
-    options = _options(path, tabs)
-    first = first_width(path, options)
-    if first is None:
-        raise malformed(path, 1, "expected sentences with one line per token: got none.")
-    number, width = first
-    if columns is None and options.conllu:
-        return replace(options, words=FORM, labels=UPOS)
-    if columns is None:
-        if width < 2:
-            raise malformed(path, number, "expected a word and its label in each line: got one column.")
-        return replace(options, words=1, labels=LAST, context={POS: 2} if width > 2 else {})
-    stated = column_layout(columns)
-    context = dict(stated.context)
-    labels = context.pop(LABEL, UPOS if options.conllu else LAST)
-    layout = replace(options, words=stated.words, labels=labels, context=context)
-    try:
-        places = layout.places(width)
-        if len(set(places.values())) < len(places):
-            raise InvalidInput(f"name the column of the labels, as in `{WORD}=1,{LABEL}={min(width, 2)}`.")
-    except InvalidInput as error:
-        raise malformed(path, number, str(error)) from None
-    return layout
-
-
-def _options(path: File, tabs: bool) -> Columns:
-    conllu = Path(path).suffix.lower() == ".conllu"
-    separator = "\t" if tabs or conllu else None
-    return Columns(separator=separator, skip_docstart=True, comments=True, conllu=conllu)
-
-
-def described_layout(layout: Columns) -> str:
-    """The layout in the form of the argument `columns`."""
-    places = {WORD: layout.words, **layout.context, LABEL: layout.labels}
-    return ",".join(f"{name}={place}" for name, place in places.items())
-
-
 def members_of(columns: str) -> dict[str, str]:
     """The member of each column, from text such as `word=tokens,label=tags`; `word`, `label` and `sentence`
     alone have their usual names."""
     members: dict[str, str] = {}
-    for item in columns.split(","):
+    for item in columns.split(",") if columns else ():
         name, equals, member = (part.strip() for part in item.partition("="))
         if not name or name in members or (equals and not member):
             raise InvalidInput(f"`columns` must be such as `word=tokens,{LABEL}=tags`: got {columns!r:.80}.")
@@ -310,53 +244,39 @@ def read_words(path: File, columns: str | None = None, tabs: bool = False) -> tu
     `columns` and `tabs` are those of `read_data` for labelled data beside it: of `columns`, the place of the
     words is used if it fits the format, a number for CoNLL columns and a name for others.
     """
-    form = _form_of_words(path, tabs)
+    ending, single = Path(path).suffix.lower(), _has_single_words(path)
+    try:
+        tabs = tabs and ending not in (".txt", *FORMATS[JSON].endings)
+        form = CONLL if single else tell_format(path, tabs=tabs)
+    except InvalidInput:
+        form = RAW
     if form in (RAW, CONLL, JSON, CSV):
         check_text(path)
+    name = "" if columns is None or form in (RAW, CONLL) else members_of(columns).get(WORD, "")
+    stated = {WORD: name} if name and not name.lstrip("-").isdecimal() else {}
+    sentences: Iterable[Words]
     if form == RAW:
         with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
             sentences = [x[WORD] for x in text_sentences(file)]
     elif form == CONLL:
-        sentences = _words_of_columns(path, columns, tabs)
-    elif form in RECORDS and not (form == CSV and not _holds_tokens(path, {})):
-        name = "" if columns is None else members_of(columns).get(WORD, "")
-        stated = {} if not name or name.lstrip("-").isdecimal() else {WORD: name}
-        sentences = list(read_words_of_records(path, RECORDS[form](path, stated), stated))
+        sentences = words_of_columns(path, columns, tabs, single)
+    elif _table_reader(path, form, {}):
+        raise InvalidInput(f"{os.fspath(path)}: expected text or sentences: got a table of psi vectors.")
+    elif form in FORMATS:
+        sentences = words_of_records(path, _records(path, form, stated), stated)
     else:
-        data = read_data(path, form)
-        if not isinstance(data, Structures):
-            raise InvalidInput(f"{os.fspath(path)}: expected text or sentences: got a table of psi vectors.")
-        sentences = [tuple(one.x[WORD]) for one in data.instances]
-    if not any(sentences):
+        sentences = [tuple(one.x[WORD]) for one in _read_registered(path, form, {}).instances]
+    known = tuple(words for words in sentences if words)
+    if not known:
         raise malformed(path, 1, "expected text: got no word.")
-    return tuple(words for words in sentences if words)
-
-
-def _form_of_words(path: File, tabs: bool) -> str:
-    """The format of a file, which is raw text unless its name or its beginning says otherwise."""
-    ending = Path(path).suffix.lower()
-    if not is_dataset(path) and ending not in (".csv", ".npz") and _has_single_words(path):
-        return CONLL
-    try:
-        return tell_format(path, tabs=tabs and ending not in (".txt", ".jsonl", ".ndjson", ".json"))
-    except InvalidInput:
-        return RAW
+    return known
 
 
 def _has_single_words(path: File) -> bool:
     """Whether each line of the beginning of a file has one cell or none; one line may be a heading."""
+    if is_dataset(path) or Path(path).suffix.lower() in (".csv", ".npz"):
+        return False
     head = beginning(path)
     lines = [line for line in head.splitlines() if line.strip()]
     is_other = b"\0" in head or re.match(rb"(\xef\xbb\xbf)?\s*[{\[]", head)
     return not is_other and len(lines) > 1 and all(len(line.split()) == 1 for line in lines)
-
-
-def _words_of_columns(path: File, columns: str | None, tabs: bool) -> list[Words]:
-    options = _options(path, tabs)
-    place: Column = FORM if options.conllu else 1
-    if not options.conllu and _has_single_words(path):
-        options = replace(options, comments=False)
-    elif columns is not None:
-        with contextlib.suppress(InvalidInput):
-            place = column_layout(columns).words
-    return [one.words for one in read_columns(path, replace(options, words=place, labels=place))]

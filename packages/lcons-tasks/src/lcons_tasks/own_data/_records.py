@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lcons_core import Instance, InvalidInput, LconsError
 from lcons_core._files import parse
@@ -44,7 +44,9 @@ SPANS = ("entities", "labels", "label")
 
 File = str | os.PathLike[str]
 Record = Mapping[str, Any]
+Records = Iterable[tuple[int, Record]]
 Words = tuple[str, ...]
+Value = TypeVar("Value")
 
 
 def member_of(column: str, names: Iterable[str]) -> str:
@@ -96,6 +98,7 @@ def row_records(rows: Iterator[tuple[int, list[str]]], stated: Record) -> Iterat
     the column of sentences changes and is not empty, and at a row without cells."""
     names = [name if name in stated.values() else name.casefold() for name in next(rows)[1]]
     place = stated.get(SENTENCE) or member_of(SENTENCE, names)
+    needed = (*stated.values(), *MEMBERS[WORD], *MEMBERS[LABEL])
     tokens: list[dict[str, str]] = []
     first, sentence = 0, ""
     for line, cells in chain(rows, [(0, [])]):
@@ -103,7 +106,6 @@ def row_records(rows: Iterator[tuple[int, list[str]]], stated: Record) -> Iterat
         number = token.pop(place, "") or sentence
         if tokens and (not token or number != sentence):
             columns = {name: [one[name] for one in tokens] for name in tokens[0] if name}
-            needed = (*stated.values(), *MEMBERS[WORD], *MEMBERS[LABEL])
             yield first, {name: column for name, column in columns.items() if all(column) or name in needed}
             tokens = []
         if token:
@@ -111,21 +113,14 @@ def row_records(rows: Iterator[tuple[int, list[str]]], stated: Record) -> Iterat
             tokens.append(token)
 
 
-def read_records(path: File, records: Iterable[tuple[int, Record]], stated: Record) -> Structures:
+def read_records(path: File, records: Records, stated: Record) -> Structures:
     """The structures of numbered records; `stated` is the member of each column that the user names."""
     instances: list[Instance] = []
     kinds, spans, lost = set(), 0, 0
-    for number, record in records:
-        try:
-            if _is_text(record, stated):
-                some, left_out = labelled_text(record[TEXT], _spans(record, stated))
-                spans, lost = spans + len(_spans(record, stated)), lost + left_out
-                instances += some
-            else:
-                instances.append(_instance(record, stated))
-        except LconsError as error:
-            raise malformed(path, number, str(error)) from None
-        kinds.add(TUPLES in record and not instances[-1].x)
+    for number, (some, of_text, left_out) in _located(path, records, lambda one: _structures(one, stated)):
+        instances += some
+        spans, lost = spans + of_text, lost + left_out
+        kinds |= {isinstance(one.y[0], tuple) for one in some if one.y}
         if len(kinds) > 1:
             raise malformed(path, number, f"expected one kind of structure: got `{TUPLES}` and labels.")
     if not instances:
@@ -136,30 +131,57 @@ def read_records(path: File, records: Iterable[tuple[int, Record]], stated: Reco
     return Structures(tuple(instances), kinds == {True})
 
 
-def read_words_of_records(
-    path: File, records: Iterable[tuple[int, Record]], stated: Record
-) -> Iterator[Words]:
+def words_of_records(path: File, records: Records, stated: Record) -> Iterator[Words]:
     """The words of each sentence of numbered records; labels are not read."""
-    for number, record in records:
+
+    def words(record: Record) -> list[Words]:
         name = stated.get(WORD) or member_of(WORD, record)
+        if name in record or not isinstance(record.get(TEXT), str):
+            return [names_of(record.get(name), name)]
+        return [tuple(token.text for token in tokens) for tokens in sentences(record[TEXT])]
+
+    return chain.from_iterable(some for _, some in _located(path, records, words))
+
+
+def _located(path: File, records: Records, read: Callable[[Record], Value]) -> Iterator[tuple[int, Value]]:
+    """What is read from each record; errors have its place."""
+    for number, record in records:
         try:
-            if _is_text(record, stated):
-                yield from (tuple(one.text for one in tokens) for tokens in sentences(record[TEXT]))
-            else:
-                yield names_of(record.get(name), name)
+            yield number, read(record)
         except LconsError as error:
             raise malformed(path, number, str(error)) from None
 
 
-def _is_text(record: Record, stated: Record) -> bool:
-    """Whether a record has a text with spans of characters, and no words."""
-    word = stated.get(WORD) or member_of(WORD, record)
-    return isinstance(record.get(TEXT), str) and word not in record
+def _structures(record: Record, stated: Record) -> tuple[list[Instance], int, int]:
+    """The structures of a record, and how many spans of characters it has, of which how many do not fit."""
+    label, word = (stated.get(column) or member_of(column, record) for column in (LABEL, WORD))
+    if isinstance(record.get(TEXT), str) and word not in record:
+        spans = _spans(record, stated.get(LABEL))
+        instances, lost = labelled_text(record[TEXT], spans)
+        return instances, len(spans), lost
+    if TUPLES in record and label not in record:
+        tuples = record[TUPLES] if isinstance(record[TUPLES], list) else [None]
+        return [Instance({}, tuple(names_of(one, TUPLES) for one in tuples))], 0, 0
+    stated = {column: name for column, name in stated.items() if column != SENTENCE}
+    missing = [name for name in (label, *stated.values()) if name not in record]
+    if missing:
+        raise InvalidInput(
+            f"expected a member `{missing[0]}`: got {', '.join(list(record)[:8])}; name the columns,"
+            ' as in `columns="word=tokens,label=NAME"`.'
+        )
+    labels = names_of(record[label], label)
+    columns = {WORD: word, **stated} if word in record else dict(stated)
+    if not stated:
+        lists = (name for name, values in record.items() if isinstance(values, list))
+        columns |= {name: name for name in lists if name not in (word, label)}
+    columns.pop(LABEL, None)
+    x = {name: names_of(record[one], one) for name, one in columns.items()}
+    return [Instance(x, labels)], 0, 0
 
 
-def _spans(record: Record, stated: Record) -> list[tuple[int, int, str]]:
+def _spans(record: Record, stated: str | None) -> list[tuple[int, int, str]]:
     """The spans of a text: [first character, the one after the last, label], or objects with these."""
-    member = stated.get(LABEL) or next((name for name in SPANS if name in record), SPANS[0])
+    member = stated or next((name for name in SPANS if name in record), SPANS[0])
     spans = []
     for value in record.get(member, ()):
         match value:
@@ -195,43 +217,12 @@ def labelled_text(text: str, spans: Iterable[tuple[int, int, str]]) -> tuple[lis
             lost += 1
             continue
         labels[run][begin : end + 1] = [f"B-{label}", *[f"I-{label}"] * (end - begin)]
-    return [
-        Instance({WORD: tuple(token.text for token in run)}, tuple(y))
-        for run, y in zip(runs, labels, strict=True)
-    ], lost
+    words = (tuple(token.text for token in run) for run in runs)
+    return [Instance({WORD: one}, tuple(y)) for one, y in zip(words, labels, strict=True)], lost
 
 
-def _instance(record: Record, stated: Record) -> Instance:
-    """The structure of a record with labels or tuples."""
-    label, word = (stated.get(column) or member_of(column, record) for column in (LABEL, WORD))
-    if TUPLES in record and label not in record:
-        return Instance({}, _tuples(record[TUPLES]))
-    stated = {column: name for column, name in stated.items() if column != SENTENCE}
-    missing = [name for name in (label, *stated.values()) if name not in record]
-    if missing:
-        raise InvalidInput(
-            f"expected a member `{missing[0]}`: got {', '.join(list(record)[:8])}; name the columns,"
-            ' as in `columns="word=tokens,label=NAME"`.'
-        )
-    labels = names_of(record[label], label)
-    columns = {WORD: word, **stated} if word in record else dict(stated)
-    if not stated:
-        lists = (name for name, values in record.items() if isinstance(values, list))
-        columns |= {name: name for name in lists if name not in (word, label)}
-    columns.pop(LABEL, None)
-    return Instance({name: names_of(record[one], one, len(labels)) for name, one in columns.items()}, labels)
-
-
-def names_of(values: Any, member: str, length: int | None = None) -> Words:
-    """The names in a member; `length`: how many there must be."""
+def names_of(values: Any, member: str) -> Words:
+    """The names in a member."""
     if not isinstance(values, list) or not all(isinstance(value, str) and value for value in values):
         raise InvalidInput(f"`{member}` must be a list of names, as text: got {values!r:.60}.")
-    if length is not None and len(values) != length:
-        raise InvalidInput(f"`{member}` must have {length} values, one per label: got {len(values)}.")
     return tuple(values)
-
-
-def _tuples(values: Any) -> tuple[Words, ...]:
-    if not isinstance(values, list) or not all(isinstance(one, list) and one for one in values):
-        raise InvalidInput(f"`{TUPLES}` must be a list of lists of names: got {values!r:.60}.")
-    return tuple(names_of(one, TUPLES) for one in values)
