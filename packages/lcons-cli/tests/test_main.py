@@ -22,18 +22,19 @@ def failing_group(error: Exception) -> LconsGroup:
     group = LconsGroup()
 
     @group.command()
-    def fail() -> None:
+    @click.option("--width", type=int)
+    def fail(width: int | None) -> None:
         raise error
 
     return group
 
 
-def test_an_lcons_error_is_one_line_on_stderr_and_exit_code_2():
-    group = failing_group(LconsError("expected K >= 1,\nfound 0"))
+def test_an_lcons_error_is_one_line_on_stderr_that_names_options():
+    group = failing_group(LconsError("expected K >= 1,\nfound 0; pass `width=3`"))
     result = CliRunner().invoke(group, ["fail"])
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr == "lcons: error: expected K >= 1, found 0\n"
+    assert result.stderr == "lcons: error: expected K >= 1, found 0; pass --width 3\n"
 
 
 @pytest.mark.parametrize(

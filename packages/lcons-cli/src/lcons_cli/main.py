@@ -92,7 +92,7 @@ class LconsGroup(click.Group):
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with expected(self.get_command(ctx, ctx.invoked_subcommand or "") or self):
+        with expected(self, ctx):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -118,8 +118,8 @@ class LconsGroup(click.Group):
 
 
 @contextmanager
-def expected(command: click.Command) -> Iterator[None]:
-    """Turns what may happen to a command into its exit code, and one line on stderr."""
+def expected(group: click.Group, ctx: click.Context | None = None) -> Iterator[None]:
+    """Turns what may happen to a command of a group into its exit code, and one line on stderr."""
     try:
         yield
     except (KeyboardInterrupt, click.Abort):
@@ -134,7 +134,10 @@ def expected(command: click.Command) -> Iterator[None]:
         # If lcons_core was never imported, the error cannot be one of its errors.
         core = sys.modules.get("lcons_core")
         if core is not None and isinstance(error, core.LconsError):
-            raise ErrorLine(in_options(str(error), command)) from error
+            # Which command was invoked is known by now.
+            name = ctx.invoked_subcommand if ctx else None
+            command = group.get_command(ctx, name) if ctx and name else None
+            raise ErrorLine(in_options(str(error), command or group)) from error
         if isinstance(error, OSError):
             raise ErrorLine(str(error)) from error
         if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("lcons"):
