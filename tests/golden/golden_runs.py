@@ -27,7 +27,6 @@ RUNS: dict[str, dict[str, Any]] = {
         "bases": ("words-brief",),
         "decoders": ("exact", "constrained-search"),
         "beam": 5,
-        "sizes": (10,),
     },
     "er": {"splits": (1,), "sizes": (43,), "C": 0.03125, "passes": 1},
     "synthetic": {"seeds": (1,), "hidden": (2, 3)},
@@ -35,8 +34,8 @@ RUNS: dict[str, dict[str, Any]] = {
 
 # What tells the cells of a run from each other.
 CELL = {
-    "chunking": ("base", "subset", "ratio", "seed"),
-    "citation": ("base", "seed", "size"),
+    "chunking": ("base", "ratio", "seed"),
+    "citation": ("base", "seed"),
     "er": ("split", "size"),
     "synthetic": ("seed", "hidden"),
 }
@@ -47,7 +46,7 @@ MAIN_FIGURES = {
     "er": re.compile(r"grid / [^/]+ / (entity|relation) f1"),
     "synthetic": re.compile(r"bitwise|satisfied"),
 }
-GAIN = ("base", "subset", "ratio", "size", "trained_on", "figure", "row", "over", "sets")
+GAIN = ("measure", "where", "what", "trained_on", "figure", "over", "sets")
 
 
 def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
@@ -102,32 +101,9 @@ def in_format_1(results: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _chunking_cell(cell: dict[str, Any]) -> dict[str, Any]:
-    facts = dict(cell)
-    at, rows, choices, model = (facts.pop(key) for key in ("at", "rows", "choices", "model"))
-    for key in ("name", "rows of", "examples"):
-        facts.pop(key, None)
-    figures = {
-        row: {
-            **found,
-            **choices[row]["cut dev"],
-            "chosen on whole dev": {**choices[row]["whole dev"], "test": found["chosen on whole dev"]},
-        }
-        for row, found in rows.items()
-    }
-    return {**facts, **at, "base": model, "rows": figures}
-
-
-def _citation_cell(cell: dict[str, Any]) -> dict[str, Any]:
-    facts = dict(cell)
-    at, rows, weights, chosen, model = (
-        facts.pop(key) for key in ("at", "rows", "weights", "chosen", "model")
-    )
-    for key in ("name", "rows of", "examples"):
-        facts.pop(key, None)
-    figures = {row: {**found, "weights": weights[row]} for row, found in rows.items()}
-    figures["chosen on dev"]["row"] = chosen
-    return {**facts, **at, "base": model, "rows": figures}
+def _labelling_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    facts = {name: value for name, value in cell.items() if name not in ("name", "at", "model", "examples")}
+    return {**facts, **cell["at"], "base": cell["model"]}
 
 
 def _er_cell(cell: dict[str, Any]) -> dict[str, Any]:
@@ -149,15 +125,7 @@ def _synthetic_cell(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labelling_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "ains in points of token accuracy" not in gain["measure"]:
-        return
-    row, over = gain["what"].split(" over ")
-    base, *rest = gain["where"].split(", ")
-    if len(rest) == 2:
-        at: dict[str, Any] = {"subset": rest[0], "ratio": float(rest[1].removesuffix("%")) / 100}
-    else:
-        at = {"trained_on": int(rest[0].removesuffix(" references").replace(",", ""))}
-    yield {"base": base, **at, "row": row, "over": over, "interval": gain["interval"]}
+    yield gain
 
 
 def _er_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -194,8 +162,8 @@ def _er_example(one: dict[str, Any]) -> dict[str, Any]:
 
 
 CELLS = {
-    "chunking": _chunking_cell,
-    "citation": _citation_cell,
+    "chunking": _labelling_cell,
+    "citation": _labelling_cell,
     "er": _er_cell,
     "synthetic": _synthetic_cell,
 }

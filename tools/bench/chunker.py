@@ -22,9 +22,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from torchcrf import CRF
 
+from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_tasks.data import read_columns
 from lcons_tasks.models._bilstm_crf import BilstmCrf, one_thread
-from lcons_tasks.models._crf_trainer import LARGEST_GRADIENT, BilstmSettings, Held, _Course
+from lcons_tasks.models._crf_trainer import LARGEST_GRADIENT, BilstmSettings, _Course
 from lcons_tasks.models._word_vectors import find_vectors
 from lcons_tasks.models.phi._tokens import SUFFIXES, Ints, TokenIds
 
@@ -110,13 +111,12 @@ def main() -> int:
     usual = Padded(len(labels), token_ids.sizes, table, settings)
     ours, theirs = _Course(model, settings, seed=0), UsualCourse(usual, settings)
     tensors = [list(map(torch.from_numpy, arrays)) for arrays in (x, y)]
-    held_out = Held(model, train, index)
     losses: list[tuple[str, float]] = []
     with one_thread():
         own, usual_seconds, held = median_seconds(
             lambda: losses.append(("ours", ours.epoch(x, y))),
             lambda: losses.append(("theirs", theirs.epoch(*tensors))),
-            held_out.accuracy,
+            lambda: viterbi_ids(model.scores_of_ids(x), threads=1),
             repeats=EPOCHS,
         )
     named = "no word vectors" if vectors is None else f"{vectors.name} of {vectors.dimension}"

@@ -65,11 +65,7 @@ def _interval(statistic: Callable[[Floats], Floats], n: int, weights: Iterable[F
 
 
 def paired_bootstrap(
-    better: Sequence[ArrayLike],
-    worse: Sequence[ArrayLike],
-    totals: ArrayLike,
-    draws: int = DRAWS,
-    seed: int = 0,
+    better: Sequence[ArrayLike], worse: Sequence[ArrayLike], totals: ArrayLike, seed: int = 0
 ) -> Interval:
     """The difference in accuracy of `better` over `worse`: right labels a sentence, one array a run.
 
@@ -78,7 +74,7 @@ def paired_bootstrap(
     """
     gain = np.mean([np.asarray(a) - np.asarray(b) for a, b in zip(better, worse, strict=True)], axis=0)
     sizes = np.asarray(totals)
-    weights = drawn_weights(len(sizes), draws, seed, singly=True)
+    weights = drawn_weights(len(sizes), seed=seed, singly=True)
     return _interval(lambda w: 100 * (w @ gain) / (w @ sizes), len(sizes), weights)
 
 
@@ -119,8 +115,8 @@ def are_spans(labels: Iterable[str]) -> bool:
     >>> are_spans(["B-NP", "I-NP", "O"]), are_spans(["U-NP", "O"]), are_spans(["author", "O"]), are_spans("O")
     (True, True, False, False)
     """
-    found = set(labels)
-    return bool(found - {"O"}) and all(map(_SPAN_LABEL.fullmatch, found))
+    distinct = set(labels)
+    return bool(distinct - {"O"}) and all(map(_SPAN_LABEL.fullmatch, distinct))
 
 
 def counted_spans(gold: Iterable[Any], found: Iterable[Any]) -> tuple[int, int, int]:
@@ -149,28 +145,11 @@ def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> C
     >>> chunk_f1([["B-X", "O"]], [["B-X", "B-X"]])
     ChunkF1(right=1, predicted=2, gold=1)
     """
-    if any(
-        isinstance(sentences, str) or any(isinstance(y, str) for y in sentences)
-        for sentences in (gold, found)
-    ):
+    if any(isinstance(y, str) for y in (gold, found, *gold, *found)):
         raise InvalidInput("`gold` and `found` need one list of labels per sentence: got single labels.")
-    lengths = [list(map(len, sentences)) for sentences in (gold, found)]
-    if lengths[0] != lengths[1]:
-        raise InvalidInput(
-            f"`found` needs as many sentences and labels as `gold`: got {len(found)} sentences with"
-            f" {sum(lengths[1])} labels for {len(gold)} with {sum(lengths[0])}."
-        )
+    if list(map(len, gold)) != list(map(len, found)):
+        raise InvalidInput("`found` needs as many sentences and labels as `gold`.")
     return ChunkF1(*count_right(gold, found).sum(0).tolist())
-
-
-def strict_chunks(labels: Sequence[str]) -> set[tuple[str, int, int]]:
-    """The chunks of IOB2 labels that begin with B: those of seqeval in strict mode. An I that continues
-    nothing is in no chunk.
-
-    >>> sorted(strict_chunks(["B-NP", "I-NP", "O", "I-VP", "I-VP", "B-NP", "I-VP"]))
-    [('NP', 0, 2), ('NP', 5, 6)]
-    """
-    return {chunk for chunk in chunks(labels) if labels[chunk[1]].startswith("B")}
 
 
 def runs_as_iob2(labels: Sequence[str]) -> list[str]:
@@ -193,9 +172,7 @@ def f1(counts: ArrayLike) -> NDArray[np.float64]:
     return 200 * right / np.maximum(predicted + gold, 1)
 
 
-def bootstrap_f1(
-    better: Sequence[ArrayLike], worse: Sequence[ArrayLike], draws: int = DRAWS, seed: int = 0
-) -> Interval:
+def bootstrap_f1(better: Sequence[ArrayLike], worse: Sequence[ArrayLike], seed: int = 0) -> Interval:
     """The difference in F1 of `better` over `worse`, averaged over runs: counts (sentences, 3), one array a
     run. The same sentences are drawn for every run, so row i is the same sentence in each; where a run did
     not see it, it counts nothing.
@@ -211,7 +188,7 @@ def bootstrap_f1(
         return np.asarray((ours - theirs).mean(1))
 
     n = sides[0].shape[1]
-    return _interval(difference, n, drawn_weights(n, draws, seed))
+    return _interval(difference, n, drawn_weights(n, seed=seed))
 
 
 # The most units from which the sentences of a tally are drawn; neighbours are drawn together above it.
@@ -255,40 +232,22 @@ class LabelTally:
     def add(self, gold: Sequence[str], before: Sequence[str], after: Sequence[str]) -> None:
         """Adds one sentence; `_` stands for a label that was not found."""
         counts = [len(gold)]
-        for found in (before, after):
-            counts += [sum(map(eq, gold, found)), *counted_spans(chunks(gold), chunks(found))]
-            self._labels.update(found)
-        self._labels.update(gold)
+        for labels in (before, after):
+            counts += [sum(map(eq, gold, labels)), *counted_spans(chunks(gold), chunks(labels))]
+        self._labels.update(gold, before, after)
         self._counts.append(tuple(counts))
 
     def gains(self, seed: int = 0) -> tuple[Gain, ...]:
         """Span F1, if the labels are spans, and token accuracy."""
-        accuracy, spans = self._accuracy(seed), self._f1(seed)
-        return (accuracy,) if spans is None else (spans, accuracy)
-
-    def span_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """(right, found, gold) spans before and after; None if the labels are not spans."""
-        if not are_spans(self._labels - {NO_LABEL}):
-            return None
-        sums = [sum(column) for column in zip(*self._counts, strict=True)]
-        return tuple(sums[2:5]), tuple(sums[6:9])
-
-    def _accuracy(self, seed: int) -> Gain:
-        counts = _pooled(np.array(self._counts))
+        counts, several, gains = _pooled(np.array(self._counts)), self.sentences > 1, []
+        if are_spans(self._labels - {NO_LABEL}):
+            before, after = counts[:, 2:5], counts[:, 6:9]
+            interval = bootstrap_f1([after], [before], seed=seed) if several else None
+            gains.append(Gain("span F1", float(f1(before.sum(0))), float(f1(after.sum(0))), interval))
         sizes, before, after = counts[:, 0], counts[:, 1], counts[:, 5]
-        sure = paired_bootstrap([after], [before], sizes, seed=seed) if self.sentences > 1 else None
-        shares = [float(100 * right.sum() / max(sizes.sum(), 1)) for right in (before, after)]
-        return Gain("token accuracy", shares[0], shares[1], sure)
-
-    def _f1(self, seed: int) -> Gain | None:
-        total = self.span_counts()
-        if total is None:
-            return None
-        counts = _pooled(np.array(self._counts))
-        sure = None
-        if self.sentences > 1:
-            sure = bootstrap_f1([counts[:, 6:9]], [counts[:, 2:5]], seed=seed)
-        return Gain("span F1", float(f1(total[0])), float(f1(total[1])), sure)
+        interval = paired_bootstrap([after], [before], sizes, seed=seed) if several else None
+        old, new = (float(100 * right.sum() / max(sizes.sum(), 1)) for right in (before, after))
+        return (*gains, Gain("token accuracy", old, new, interval))
 
 
 def _pooled(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -325,9 +284,9 @@ class Estimate:
 
 def certain(figure: Floats) -> Estimate:
     """The estimate of a figure that is defined, in percent."""
-    found = Estimate.of(figure)
-    assert found is not None
-    return found
+    estimate = Estimate.of(figure)
+    assert estimate is not None
+    return estimate
 
 
 class Resampler:
@@ -349,9 +308,8 @@ class Resampler:
 
     def sums(self, values: ArrayLike) -> Floats:
         """(1 + RESAMPLES,) sums of a value a unit."""
-        given = np.asarray(values, dtype=np.float64)
-        chunks = range(0, len(self._counts), CHUNK)
-        return np.concatenate([self._counts[i : i + CHUNK].astype(np.float64) @ given for i in chunks])
+        summed, firsts = np.asarray(values, dtype=np.float64), range(0, len(self._counts), CHUNK)
+        return np.concatenate([self._counts[i : i + CHUNK].astype(np.float64) @ summed for i in firsts])
 
     def ratio(self, numerators: ArrayLike, denominators: ArrayLike) -> Floats:
         """(1 + RESAMPLES,) sums of numerators over sums of denominators; nan where the latter are 0."""

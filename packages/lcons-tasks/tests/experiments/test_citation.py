@@ -1,6 +1,5 @@
 """The citation experiment: tokens and fields, splits, rows, gains, claims, and a whole run."""
 
-from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -13,19 +12,17 @@ from lcons_tasks.data import find, read_references
 from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.citation._constraints import (
-    ALL,
     DECODERS,
     PAPER,
     SCALES,
     default_weights,
     rows_of,
 )
-from lcons_tasks.experiments.citation._corpus import label_tokens, load_corpus, split
-from lcons_tasks.experiments.citation._experiment import CURVE_ROWS, EXPERIMENT, Options, claims, stated
+from lcons_tasks.experiments.citation._corpus import label_tokens, load_corpus
+from lcons_tasks.experiments.citation._experiment import EXPERIMENT, Options, claims, stated
 from lcons_tasks.experiments.citation._model import BASES
-from lcons_tasks.experiments.engine._choice import choose_weights
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._recipes import learn
+from lcons_tasks.experiments.engine._labelling import choose_weights
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT
 from lcons_tasks.experiments.engine._run import run, write_run
@@ -33,7 +30,7 @@ from lcons_tasks.experiments.engine._run import run, write_run
 CORA = find("cora") or ()
 needs_cora = pytest.mark.skipif(not CORA, reason="needs Cora")
 
-QUICK = Options(seeds=(1,), bases=("words-brief",), decoders=("exact", "soft", "designed"), sizes=(20,))
+QUICK = Options(seeds=(1,), bases=("words-brief",), decoders=("exact", "soft", "designed"))
 
 
 @pytest.fixture(scope="module")
@@ -101,26 +98,10 @@ def test_a_corpus_that_is_not_there_is_refused_in_one_sentence(stages, name):
         load_corpus(name, stages)
 
 
-def test_splits_are_disjoint_differ_by_seed_and_smaller_samples_are_nested(corpus):
-    whole, other = split(corpus, 1), split(corpus, 2)
-    everything = [*whole.train, *whole.dev, *whole.test]
-    assert sorted(everything) == list(range(len(corpus.references)))
-    assert whole != other
-    assert split(corpus, 1) == whole
-    small, larger = split(corpus, 1, 20), split(corpus, 1, 50)
-    assert small.train == whole.train[:20]
-    assert set(small.train) < set(larger.train) < set(whole.train)
-    assert small.test == whole.test
-    assert len(small.dev) < len(larger.dev) < len(whole.dev)
-
-
-@pytest.mark.parametrize("recipes", [PAPER, ALL])
-def test_the_six_features_are_learned_from_references(corpus, recipes):
-    train = corpus.references[:30]
-    for recipe in recipes.values():
-        constraint = learn(replace(recipe, epochs=3), train, 0)
-        assert constraint.network.parts[0].K == 10
-        assert constraint.provenance["recipe"]["negatives"] == recipe.negatives
+def test_splits_are_disjoint_and_differ_by_seed(corpus):
+    whole = corpus.split(1)
+    assert sorted(i for part in whole for i in part) == list(range(len(corpus.references)))
+    assert corpus.split(1) == whole != corpus.split(2)
 
 
 def test_every_row_has_a_name_of_its_own_and_soft_ones_a_default_weight():
@@ -135,15 +116,9 @@ def test_every_row_has_a_name_of_its_own_and_soft_ones_a_default_weight():
     assert set(SCALES) == set(BASES)
 
 
-def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
-    cells = EXPERIMENT.cells(
-        Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5), sizes=(20, 50))
-    )
-    whole = [cell for cell in cells if cell.size is None]
-    assert [any("K=5" in row.name for row in cell.rows) for cell in whole] == [True, False]
-    curve = [cell for cell in cells if cell.size is not None]
-    assert len(curve) == 4
-    assert {tuple(row.name for row in cell.rows) for cell in curve} == {CURVE_ROWS}
+def test_other_k_are_for_the_first_base_only():
+    cells = EXPERIMENT.cells(Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5)))
+    assert [any("K=5" in row.name for row in cell.rows) for cell in cells] == [True, False]
 
 
 def test_weights_stay_unless_dev_speaks_clearly_against_them():
@@ -158,7 +133,7 @@ def test_weights_stay_unless_dev_speaks_clearly_against_them():
 
 def test_a_run_fills_every_row_of_every_split(quick_run, corpus, stages):
     record, _, _ = quick_run
-    assert [(cell.at["seed"], cell.at["size"]) for cell in record.cells] == [(1, None), (1, 20)]
+    assert [cell.at["seed"] for cell in record.cells] == [1]
     for cell, own in zip(EXPERIMENT.cells(QUICK), record.cells, strict=True):
         assert list(own.rows) == [row.name for row in cell.rows] + [CHOSEN]
         gold = [corpus.references[i].labels for i in own.units]
@@ -172,8 +147,7 @@ def test_a_run_fills_every_row_of_every_split(quick_run, corpus, stages):
 
 
 def test_constraints_help_the_word_model_on_the_bundled_corpus(quick_run):
-    whole = quick_run[0].where(size=None)
-    assert whole.gain("soft windows+pos", EXACT, ACCURACY).mean > 3
+    assert quick_run[0].gain("soft windows+pos", EXACT, ACCURACY).mean > 3
 
 
 def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corpus, stages):
@@ -190,21 +164,6 @@ def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corp
     line = " ".join(xs[0]["word"])
     (parsed,) = parse(parser, [line])
     assert [field for field, _ in parsed.pieces] == [field for field, _ in groupby(parser.tag(xs[:1])[0].y)]
-
-
-def test_a_gain_counts_each_reference_once_with_all_its_splits(corpus):
-    lengths = [len(reference) for reference in corpus.references]
-
-    def made(test, right):
-        totals = np.array([lengths[i] for i in test])
-        ours = np.stack([totals if right else 0 * totals, totals], axis=1)
-        counts = np.stack([ours, np.stack([0 * totals, totals], axis=1)])
-        return RecordCell(str(test), {}, {"a": {}, "exact": {}}, {}, {ACCURACY: counts}, test)
-
-    found = Record((made((0, 1), True), made((1, 2), False))).gain("a", "exact", ACCURACY)
-    won, all_tokens = lengths[0] + lengths[1], lengths[0] + 2 * lengths[1] + lengths[2]
-    assert found.mean == pytest.approx(100 * won / all_tokens)
-    assert found.low <= found.mean <= found.high
 
 
 def test_the_papers_figures_are_given_for_its_rows_only():

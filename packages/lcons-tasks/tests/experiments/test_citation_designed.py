@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.features import Scope
-from lcons_decode import ChainScores, Hard, Status, beam_search, brute, constrained_viterbi, decode_global
+from lcons_decode import ChainScores, Hard, Status, beam_search, brute, decode_global
 from lcons_tasks.data._references import CORA_FIELDS
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.experiments.citation._constraints import designed
@@ -111,39 +110,6 @@ def test_every_rule_is_there_for_all_fields_in_order():
     assert [rule.provenance for rule in RULES.values()] == [{"designed": name} for name in MEANINGS]
 
 
-def test_only_the_rule_on_spans_is_global():
-    assert [name for name, rule in RULES.items() if rule.scope is Scope.GLOBAL] == ["once"]
-
-
-@pytest.mark.parametrize("name", MEANINGS)
-def test_a_plain_reference_satisfies(name):
-    assert RULES[name].satisfied(labelled(*REFERENCE))
-
-
-@pytest.mark.parametrize(
-    ("name", "segments"),
-    [
-        ("once", [("author", "A. Cau,"), ("title", "A title,"), ("author", "R. Kuiper")]),
-        ("marks", [("author", "A. Cau"), ("title", "A title")]),
-        ("start", [("title", "A title."), ("author", "A. Cau")]),
-        ("pages", [("author", "A. Cau,"), ("volume", "Pages 3")]),
-        ("date", [("author", "A. Cau,"), ("pages", "1992")]),
-        ("quotation", [("author", 'A. Cau, "'), ("title", 'A title"')]),
-        ("note", [("author", "A. Cau,"), ("journal", "to appear")]),
-        ("location", [("author", "A. Cau,"), ("publisher", "Palo Alto, CA")]),
-        ("tech", [("author", "A. Cau,"), ("institution", "PhD, Rutgers")]),
-        ("venue", [("author", "A. Cau,"), ("title", "Proceedings")]),
-        ("editor", [("author", "A. Cau, editor")]),
-    ],
-)
-def test_a_reference_against_one_rule_breaks_that_one(name, segments):
-    assert [other for other, rule in RULES.items() if not rule.satisfied(labelled(*segments))] == [name]
-
-
-def test_a_field_may_change_before_a_mark_as_well_as_after_it():
-    assert RULES["marks"].satisfied(labelled(("volume", "12"), ("date", "(1992)"), ("pages", "3")))
-
-
 @given(st.data())
 def test_rules_accept_exactly_what_they_say_for_every_label_set(data):
     labels = data.draw(label_sets)
@@ -156,7 +122,6 @@ def test_rules_accept_exactly_what_they_say_for_every_label_set(data):
 def test_word_rules_reject_exactly_the_wrong_fields_of_their_words(name):
     pairs = list(product(WORDS, CORA_FIELDS))
     wrong = [i for i, (word, label) in enumerate(pairs) if not MEANINGS[name][0]([word], [label])]
-    assert wrong
     assert RULES[name].violations(tuple(zip(*pairs, strict=True))).tolist() == wrong
 
 
@@ -172,16 +137,6 @@ def test_labels_that_are_no_fields_have_no_rules_and_may_repeat():
 
 
 LABELS = ("author", "title", "date")
-
-
-@settings(max_examples=30)
-@given(chains(LABELS))
-def test_constrained_viterbi_finds_the_best_under_the_local_rules(chain):
-    scores, x = chain
-    rules = hard(LABELS, Scope.LOCAL)
-    found, best = constrained_viterbi(scores, rules, x), brute(scores, rules, x)
-    assert (found.score, found.status) == (best.score, best.status)
-    assert len(found.violations) == len(best.violations)
 
 
 @settings(max_examples=30)

@@ -13,7 +13,7 @@ from lcons_decode import marginals
 from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
-from lcons_tasks.models.phi._text import text_features
+from lcons_tasks.models.phi._templates import attribute_rows
 
 WORDS = ["the", "a", "dog", "Saw", "saw", "cuts", "runs", "1,000", "Étoile", "-->", "{", "x:1"]
 TAGS = ["DT", "NN", "VB"]
@@ -46,7 +46,7 @@ def crfsuite(train, settings, path):
     """CRFsuite's own tagger, trained on the same attributes by name."""
     trainer = pycrfsuite.Trainer(verbose=False)
     for own in train:
-        trainer.append(text_features(own.x, settings.columns), list(own.labels))
+        trainer.append(attribute_rows(own.x, "tokens", settings.columns), list(own.labels))
     penalties = {"c1": settings.c1, "c2": settings.c2, "max_iterations": settings.iterations}
     trainer.set_params({**penalties, "feature.possible_transitions": True})
     trainer.train(str(path))
@@ -68,8 +68,8 @@ def test_labels_are_those_of_crfsuites_own_tagger(columns, c1, c2, tmp_path):
     batch = model.scores([own.x for own in TEST])
     equal = 0
     for own, scores, found in zip(TEST, batch, viterbi_batch(batch), strict=True):
-        theirs = tagger.tag(text_features(own.x, columns))
-        attributes = sum(map(len, text_features(own.x, columns)))
+        theirs = tagger.tag(attribute_rows(own.x, "tokens", columns))
+        attributes = sum(map(len, attribute_rows(own.x, "tokens", columns)))
         equal += list(found.y) == theirs
         # Labels may differ only where their scores tie, as far as CRFsuite prints its weights.
         assert found.score - scores.score(theirs) <= PRINTED * attributes
@@ -81,7 +81,7 @@ def test_probabilities_are_crfsuites(tmp_path):
     model, tagger = train_linear(TRAIN, TAGGED), crfsuite(TRAIN, TAGGED, tmp_path / "model")
     for own in TEST[:30]:
         (scores,) = model.scores([own.x])
-        tagger.set(text_features(own.x, TAGGED.columns))
+        tagger.set(attribute_rows(own.x, "tokens", TAGGED.columns))
         found = marginals(scores)
         theirs = [[tagger.marginal(label, t) for label in scores.labels] for t in range(len(own))]
         np.testing.assert_allclose(found.probability, theirs, atol=1e-4)

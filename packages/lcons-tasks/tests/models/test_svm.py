@@ -123,67 +123,6 @@ def weights(dimension):
     return drawn | drawn.map(np.rint)
 
 
-class Watched:
-    """A problem that writes down what it is asked and what it answers, over all weights."""
-
-    def __init__(self, problem):
-        self.problem, self.size, self.dimension = problem, problem.size, problem.dimension
-        self.support, self.calls = problem.support, []
-
-    def worst(self, i, w):
-        difference, loss = self.problem.worst(i, w)
-        full = np.zeros(self.dimension)
-        full[self.support(i)] = difference
-        self.calls.append((i, w.copy(), full, loss))
-        return difference, loss
-
-    def steps(self, passes):
-        """The calls that were steps: after every so many passes comes one over all examples for the gap."""
-        taken, calls = [], iter(self.calls)
-        for done in range(1, passes + 1):
-            taken += [next(calls) for _ in range(self.size)]
-            if done % EVERY == 0 or done == passes:
-                assert [next(calls)[0] for _ in range(self.size)] == list(range(self.size))
-        assert next(calls, None) is None
-        return taken
-
-
-class Dual:
-    """Frank-Wolfe on the dual variables themselves: for each example how much of which labelling."""
-
-    def __init__(self, n, d, C):
-        self.n, self.penalty = n, 1 / (C * n)
-        self.mixed = [[(1.0, np.zeros(d), 0.0)] for _ in range(n)]
-
-    def point(self):
-        """w and the loss of the dual variables."""
-        parts = [part for mixed in self.mixed for part in mixed]
-        w = sum(a * difference for a, difference, _ in parts) / (self.penalty * self.n)
-        return w, sum(a * loss for a, _, loss in parts) / self.n
-
-    def value(self, w, loss):
-        return loss - self.penalty / 2 * w @ w
-
-    def moved(self, i, difference, loss, step):
-        """The mixture of example i after a step towards a labelling."""
-        return [((1 - step) * a, *rest) for a, *rest in self.mixed[i]] + [(step, difference, loss)]
-
-    def step(self, i, difference, loss):
-        """The best step to that labelling, from D along the way: it is a parabola of the step."""
-        (w, lost), kept = self.point(), self.mixed[i]
-        self.mixed[i] = self.moved(i, difference, loss, 1.0)
-        w_end, lost_end = self.point()
-        curve = self.penalty * (w_end - w) @ (w_end - w)
-        slope = lost_end - lost - self.penalty * w @ (w_end - w)
-        self.mixed[i] = kept
-        best = min(1.0, max(0.0, slope / curve)) if curve > 0 else float(slope > 0)
-        ways = [
-            self.value(w + g * (w_end - w), lost + g * (lost_end - lost)) for g in (0, 0.25, 0.5, 0.75, 1)
-        ]
-        self.mixed[i] = self.moved(i, difference, loss, best)
-        assert self.value(*self.point()) >= max(ways) - ROUNDING
-
-
 # Loss-augmented inference and the layout of weights.
 
 
@@ -219,33 +158,6 @@ def test_scores_of_a_labelling_are_the_weights_times_its_features(template, colu
 # The algorithm.
 
 
-@given(problems(), st.sampled_from([0.05, 1.0, 20.0]), st.integers(0, 3))
-@settings(max_examples=40)
-def test_the_gap_is_the_objective_minus_the_dual(drawn, C, seed):
-    passes = EVERY + 3
-    watched = Watched(drawn.problem)
-    trained = train_svm(watched, SvmSettings(C=C, tolerance=0, passes=passes, seed=seed))
-    passes = trained.history[-1].passes
-    dual = Dual(drawn.n, drawn.problem.dimension, C)
-    checks = {check.passes * drawn.n: check for check in trained.history}
-    values, sums, total = [0.0], (0.0, 0.0), 0.0
-    for t, (i, w, difference, loss) in enumerate(watched.steps(passes), start=1):
-        np.testing.assert_allclose(dual.point()[0], w, atol=1e-7)
-        dual.step(i, difference, loss)
-        point = dual.point()
-        values.append(dual.value(*point))
-        sums = tuple(s + t * p for s, p in zip(sums, point, strict=True))
-        total += t
-        if t in checks:
-            w, loss = (s / total for s in sums)
-            P = drawn.objective(w, C)
-            assert checks[t].objective == pytest.approx(P, abs=1e-7)
-            assert checks[t].gap == pytest.approx(P - dual.value(w, loss), abs=1e-7)
-            assert checks[t].gap >= -ROUNDING
-    np.testing.assert_allclose(trained.weights, w, atol=1e-7)
-    assert (np.diff(values) >= -ROUNDING).all()
-
-
 @given(problems())
 @settings(max_examples=40)
 def test_without_regularisation_the_gap_is_the_mean_hinge(drawn):
@@ -254,47 +166,18 @@ def test_without_regularisation_the_gap_is_the_mean_hinge(drawn):
     assert last.gap == last.objective == pytest.approx(drawn.hinge(trained.weights), abs=ROUNDING)
 
 
-@given(problems())
-def test_a_step_without_regularisation_just_mends_its_example(drawn):
-    watched = Watched(drawn.problem)
-    train_svm(watched, SvmSettings(C=None, tolerance=0, passes=3))
-    steps = watched.steps(3)
-    for (_, w, difference, loss), (_, after, _, _) in pairwise(steps):
-        changed = after - w
-        if loss - w @ difference > ROUNDING and difference.any():
-            # The nearest weights at which this labelling is as far off as its loss.
-            assert after @ difference == pytest.approx(loss, abs=ROUNDING)
-            np.testing.assert_allclose(
-                np.outer(changed, difference), np.outer(difference, changed), atol=1e-9
-            )
-        else:
-            assert np.abs(changed).max() <= ROUNDING
-
-
 @pytest.mark.parametrize("C", [0.02, 0.5, 5.0])
-def test_weights_converge_to_the_optimum_of_an_independent_solver(C):
+def test_the_gap_bounds_the_distance_from_the_optimum_of_an_independent_solver(C):
     rows = [[[0], [1]], [[1], [0], [2]], [[2, 1], [0]], [[0], [0]]]
     drawn = Enumerated(rows, [[0, 1], [1, 1, 0], [0, 1], [1, 0]], 3, 2)
     best = drawn.optimum(C)
-    trained = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=1500))
     least = drawn.objective(best, C)
-    assert -1e-7 <= trained.history[-1].objective - least <= trained.gap + 1e-7
+    for passes in (3, 30, 1500):
+        trained = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=passes))
+        assert trained.history[-1].objective == pytest.approx(drawn.objective(trained.weights, C), abs=1e-7)
+        assert -1e-7 <= trained.history[-1].objective - least <= trained.gap + 1e-7
     assert trained.gap <= 0.005
-    # P is lambda-strongly convex, so that the gap bounds the distance of the weights too.
-    away = np.linalg.norm(trained.weights - best)
-    assert away <= np.sqrt(2 * (trained.gap + 1e-7) * C * drawn.n)
-    assert away <= 0.05 * np.linalg.norm(best)
-
-
-def test_the_gap_closes_where_labellings_of_one_sentence_have_the_same_features():
-    """A A B A and A B A A have the same transitions, so that of `x x x x` both have the same phi."""
-    train = [
-        Sentence("xxxx", "AABA"),
-        Sentence("yxxxx", "AABBA"),
-        Sentence("xyx", "ABA"),
-    ]
-    _, trained = train_chain_svm(train, SvmSettings(C=0.1, passes=500, seed=3))
-    assert trained.gap <= 0.01
+    assert np.linalg.norm(trained.weights - best) <= 0.05 * np.linalg.norm(best)
 
 
 # Training a chain.
@@ -327,15 +210,6 @@ def test_without_regularisation_separable_sentences_are_separated():
     assert accuracy(model, CLEAN) == accuracy(model, TEST) == 1.0
 
 
-@EACH_TEMPLATE
-def test_regularised_training_learns(template):
-    model, trained = train_chain_svm(CLEAN, SvmSettings(C=1.0), template=template)
-    gaps = [check.gap for check in trained.history]
-    assert gaps == sorted(gaps, reverse=True)
-    assert accuracy(model, CLEAN) >= 0.98
-    assert accuracy(model, TEST) >= 0.9
-
-
 def test_training_stops_once_the_gap_is_within_the_tolerance():
     _, trained = train_chain_svm(NOISY, SvmSettings(tolerance=0.1, passes=1000))
     *before, last = trained.history
@@ -356,26 +230,15 @@ def test_the_same_training_gives_the_same_bits(C):
 # What is refused.
 
 
-@pytest.mark.parametrize("train", [[], [Sentence((), ())], [Sentence((), ())] * 2])
-def test_training_without_words_is_refused_in_a_sentence(train):
+def test_training_without_words_is_refused():
     with pytest.raises(LconsError):
-        train_chain_svm(train)
+        train_chain_svm([Sentence((), ())] * 2)
 
 
 @pytest.mark.parametrize(
-    "values",
-    [
-        {"C": 0.0},
-        {"C": -1.0},
-        {"C": float("nan")},
-        {"C": float("inf")},
-        {"passes": 0},
-        {"tolerance": -0.1},
-        {"tolerance": float("nan")},
-    ],
-    ids=str,
+    "values", [{"C": 0.0}, {"C": float("nan")}, {"passes": 0}, {"tolerance": -0.1}], ids=str
 )
-def test_settings_that_make_no_sense_are_refused_in_a_sentence(values):
+def test_settings_that_make_no_sense_are_refused(values):
     with pytest.raises(InvalidInput):
         SvmSettings(**values)
 

@@ -11,14 +11,14 @@ training, Viterbi and beam.
 
 Differs from the paper: its beam adds log-softmaxed scores and no stop score, which is not what it trains.
 
-Paper: Appendix E: learning rates and decays of `lcons run chunking --tune`, at most 300 epochs.
+Paper: Appendix E: learning rates and decays of its grid, at most 300 epochs.
 The rate at step t is rate / (1 + decay * t). Training uses one thread and one seed, so it is reproducible bit
 for bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,33 +116,18 @@ class BilstmSettings:
     sizes: Sizes = field(default_factory=Sizes)
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """The argument of a `progress` callback: the loss per sentence, dev accuracy and the best so far."""
-
-    epoch: int
-    epochs: int
-    loss: float
-    dev: float
-    best: float
-
-
 def train_bilstm(
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
     settings: BilstmSettings | None = None,
     vectors: WordVectors | None = None,
     seed: int = 0,
-    progress: Callable[[Epoch], None] | None = None,
     labels: Sequence[str] = (),
 ) -> BilstmCrf:
     """The model of the epoch that is best on `dev`, which must not be empty. It has the labels of `train`,
     and `labels`, which need not occur there."""
     if not any(map(len, train)) or not any(map(len, dev)):
-        raise InvalidInput(
-            f"training needs words in `train` and `dev`: got {len(train)} and {len(dev)} sentences of"
-            f" {sum(map(len, train))} and {sum(map(len, dev))} words; pass some of each."
-        )
+        raise InvalidInput("training needs words in `train` and `dev`; pass some of each.")
     settings = settings or BilstmSettings()
     if settings.epochs < 1:
         raise InvalidInput(f"`epochs` must be at least 1: got {settings.epochs}; pass more.")
@@ -152,40 +137,24 @@ def train_bilstm(
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = BilstmCrf.untrained(known, token_ids, vectors, settings.sizes, settings.dropout)
-        x = [model.ids(sentence.x) for sentence in train]
+        x, held_out = ([model.ids(sentence.x) for sentence in part] for part in (train, dev))
         y = [np.array([index[label] for label in sentence.labels]) for sentence in train]
-        held_out = Held(model, dev, index)
+        gold = np.array([index.get(label, -1) for sentence in dev for label in sentence.labels])
         course = _Course(model, settings, seed)
-        best, kept, stale = -1.0, {}, 0
-        for epoch in range(1, settings.epochs + 1):
-            loss = course.epoch(x, y)
-            accuracy = held_out.accuracy()
+        best, weights, stale = -1.0, {}, 0
+        for _ in range(settings.epochs):
+            course.epoch(x, y)
+            answer, _ = viterbi_ids(model.scores_of_ids(held_out), threads=1)
+            accuracy = float((answer == gold).mean())
             stale += 1
             if accuracy > best:
                 best, stale = accuracy, 0
-                kept = {name: value.clone() for name, value in model.network.state_dict().items()}
-            if progress is not None:
-                progress(Epoch(epoch, settings.epochs, loss, accuracy, best))
+                weights = {name: value.clone() for name, value in model.network.state_dict().items()}
             if stale >= settings.patience and stale * course.batches >= settings.patience_steps:
                 break
-        model.network.load_state_dict(kept)
+        model.network.load_state_dict(weights)
     model.network.eval()
     return model
-
-
-class Held:
-    """The token accuracy of a model on held-out sentences."""
-
-    def __init__(self, model: BilstmCrf, sentences: Sequence[Sentence], index: dict[str, int]) -> None:
-        self._model = model
-        self._ids = [model.ids(sentence.x) for sentence in sentences]
-        gold = [index.get(label, -1) for sentence in sentences for label in sentence.labels]
-        self._gold = np.array(gold)
-
-    def accuracy(self) -> float:
-        """The share of tokens that Viterbi labels correctly."""
-        found, _ = viterbi_ids(self._model.scores_of_ids(self._ids), threads=1)
-        return float((found == self._gold).mean())
 
 
 class _Course:

@@ -1,19 +1,15 @@
-"""Sentences for chunking: the bundled mini corpus, CoNLL-2000, or a folder of the user; and subsets of them.
+"""Sentences for chunking: the bundled mini corpus, CoNLL-2000, or a folder of the user; and parts of them.
 
 Paper: Sec. 6: the first 8000 of CoNLL-2000's 8936 training sentences train, the other 936 are dev. A ratio
-takes the first part of train *and* of dev. Not in the paper: seeded samples, nested so that a larger sample
-contains the smaller ones.
+takes the first part of train *and* of dev.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
@@ -23,7 +19,8 @@ from lcons_tasks.data._sentence import hash_sentences
 
 CONLL2000_TRAIN = 8000
 PARTS = ("train", "dev", "test")
-SUBSETS = ("first", "nested")
+
+Sentences = tuple[Sentence, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +29,9 @@ class ChunkCorpus:
 
     name: str
     what: str
-    train: tuple[Sentence, ...]
-    dev: tuple[Sentence, ...]
-    test: tuple[Sentence, ...]
+    train: Sentences
+    dev: Sentences
+    test: Sentences
 
     def __post_init__(self) -> None:
         for part in PARTS:
@@ -44,9 +41,13 @@ class ChunkCorpus:
     @cached_property
     def sha256(self) -> str:
         """A hash of all sentences and of their division into parts."""
-        return hashlib.sha256(
-            "".join(hash_sentences(getattr(self, part)) for part in PARTS).encode()
-        ).hexdigest()
+        hashes = (hash_sentences(getattr(self, part)) for part in PARTS)
+        return hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+    def subset(self, ratio: float) -> tuple[Sentences, Sentences]:
+        """The first train and dev sentences of a ratio, at least one of each."""
+        train, dev = (part[: max(1, round(len(part) * ratio))] for part in (self.train, self.dev))
+        return train, dev
 
 
 def load_corpus(name: str = "auto") -> ChunkCorpus:
@@ -69,20 +70,3 @@ def load_corpus(name: str = "auto") -> ChunkCorpus:
         )
     parts = [tuple(read_columns(folder / f"{part}.txt", CONLL2000)) for part in PARTS]
     return ChunkCorpus(name, "a folder of the user", *parts)
-
-
-def subset(
-    corpus: ChunkCorpus, ratio: float, kind: str = "first", seed: int = 0
-) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
-    """The train and dev sentences of a ratio: the `first` ones, or a `nested` sample of train that a seed
-    draws."""
-    order: Sequence[int] = range(len(corpus.train))
-    if kind == "nested":
-        order = np.random.default_rng(seed).permutation(len(corpus.train)).tolist()
-    chosen = sorted(order[: part_of(len(corpus.train), ratio)])
-    return tuple(corpus.train[i] for i in chosen), corpus.dev[: part_of(len(corpus.dev), ratio)]
-
-
-def part_of(size: int, ratio: float) -> int:
-    """The number of sentences that a ratio takes of `size`: at least one."""
-    return max(1, round(size * ratio))

@@ -5,33 +5,37 @@ Paper: Sec. 6 and 6.1, Table 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from lcons_tasks.apps._tagger import ConstrainedTagger
-from lcons_tasks.experiments.chunking._answers import (
-    DEFAULT_ROW,
-    Cell,
-    corpus_and_vectors,
-)
 from lcons_tasks.experiments.chunking._constraints import (
     DECODERS,
-    equal_weights,
+    DEFAULT_ROW,
+    LARGER_ROW,
+    choices,
     rows_of,
 )
-from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS
-from lcons_tasks.experiments.chunking._model import BASES, tuned
+from lcons_tasks.experiments.chunking._corpus import PARTS, load_corpus
+from lcons_tasks.experiments.chunking._model import BASES, BaseModel
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import percent
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, option
+from lcons_tasks.experiments.engine._experiment import RunOptions, corpus_named, option
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import changes, leave_files, shared_work
-from lcons_tasks.experiments.engine._recipes import recipe
+from lcons_tasks.experiments.engine._labelling import (
+    LabellingCell,
+    LabellingExperiment,
+    Parts,
+    Right,
+    Setting,
+)
 from lcons_tasks.experiments.engine._record import Coordinate, Record
-from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, uses
+from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, TableRow, recipe
 from lcons_tasks.experiments.engine._template import render
+from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.models._word_vectors import WordVectors, find_vectors
 from lcons_tasks.report._document import Claim, Curve, Document, TableCell
 
 PAPER = blocks.read_paper(__file__)
@@ -42,25 +46,70 @@ PAPERS = "conll2000"
 # Processor seconds per cell, and additional seconds per training sentence.
 _A_CELL, _A_SENTENCE = 20.0, 0.05
 
-# Pairs of rows: the report has the gain of the first over the second.
-GAINS = (
-    (CHOSEN, "exact"),
-    (CHOSEN, "search"),
-    ("pos-3 search", "exact"),
-    ("pos-3 search", "search"),
-    ("pos-4 search", "search"),
-    ("existence-2 search", "search"),
-    ("existence-3 search", "search"),
-)
-# The soft rows that are compared with their baselines.
-COMPARED = (DEFAULT_ROW, "soft pos-1+2+3")
 IN_CURVE = (EXACT, "search", "pos-3 search", CHOSEN)
+
+# Read once per process.
+corpus_of = lru_cache(maxsize=2)(load_corpus)
+vectors_found = lru_cache(maxsize=1)(find_vectors)
+
+
+@dataclass(frozen=True)
+class Cell(LabellingCell):
+    """A share of a corpus, a seed, a base model, and the rows to fill."""
+
+    corpus: str
+    ratio: float
+    seed: int
+    base: BaseModel
+    rows: tuple[TableRow, ...]
+    beam: int = 10
+    first: bool = False
+    spans: ClassVar[str] = "chunk f1"
+    coordinates: ClassVar[tuple[str, ...]] = ("ratio", "seed")
+
+    def __str__(self) -> str:
+        return f"{100 * self.ratio:g}%, seed {self.seed}"
+
+    @property
+    def place(self) -> str:
+        return f"{100 * self.ratio:g}%-seed{self.seed}"
+
+    @property
+    def vectors(self) -> WordVectors | None:
+        """The word vectors that its model reads."""
+        return vectors_found() if self.base.reads_vectors else None
+
+    def parts(self, kept: Stages) -> Parts:
+        corpus = corpus_of(self.corpus)
+        return *corpus.subset(self.ratio), corpus.test
+
+    def model(self, kept: Stages) -> Tagger:
+        return self.base.train(*self.parts(kept)[:2], self.vectors, self.seed, kept)
+
+    def choices(self, right: Right) -> dict[str, Setting]:
+        return choices(self.rows, "pos" in self.base.columns, right)
+
+    def facts(self, kept: Stages) -> dict[str, Any]:
+        train, dev, _ = self.parts(kept)
+        return {"sentences": len(train), "dev sentences": len(dev)}
+
+    def about(self, kept: Stages) -> dict[str, Any]:
+        corpus, vectors = corpus_of(self.corpus), self.vectors
+        facts = {
+            "name": corpus.name,
+            "what": corpus.what,
+            "sha256": corpus.sha256,
+            "sentences": {part: len(getattr(corpus, part)) for part in PARTS},
+        }
+        return {
+            "corpus": facts,
+            "vectors": vectors and {"name": vectors.name, "sha256": vectors.sha256},
+        }
 
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """The options of a run; the defaults are those of a quick run. `lean`: base models after the first one
-    use only the first kind of subset."""
+    """The options of a run; the defaults are those of a quick run."""
 
     corpus: str = option(
         "bundled",
@@ -71,7 +120,6 @@ class Options(RunOptions):
     ratios: tuple[float, ...] = option(
         (1.0,), "--ratio", "Share of the training data, such as 0.01; repeat for several.", least=0, most=1
     )
-    subsets: tuple[str, ...] = ("first",)
     seeds: tuple[int, ...] = option(
         (1, 2, 3, 4, 5), "--seed", "Seed of the random numbers; repeat for several.", least=0
     )
@@ -84,7 +132,6 @@ class Options(RunOptions):
     decoders: tuple[str, ...] = option(
         DECODERS, "--decoder", "Rows of the tables; repeat for several.", choices=DECODERS
     )
-    lean: bool = False
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
@@ -93,19 +140,17 @@ class Options(RunOptions):
         name = corpus_named(corpus, PAPERS)
         mini = name == "bundled"
         if not full:
-            return cls(name) if mini else cls(name, (0.01, 0.05), seeds=(1, 2))
+            return cls(name) if mini else cls(name, (0.01, 0.05), (1, 2))
         return cls(
             name,
             (0.25, 0.5, 1.0) if mini else tuple(PAPER["ratios"]),
-            SUBSETS,
             (1, 2, 3, 4, 5) if mini else (1, 2),
             (WORDS, WORDS_AND_POS),
             ("existence:2", "existence:3", "pos:3", "pos:4"),
-            lean=True,
         )
 
 
-class Chunking(Experiment[Options, Cell]):
+class Chunking(LabellingExperiment[Options, Cell]):
     """Label chunks with few labelled sentences, and measure what learned constraints add.
 
     Uses CoNLL-2000 if `lcons data list` finds it, otherwise a small corpus that comes with lcons. Finished
@@ -121,67 +166,40 @@ class Chunking(Experiment[Options, Cell]):
     leaves = ("constraints", "predictions", "tagger")
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill. All kinds of subsets have the same sample at ratio 1, so it is used once."""
-        hard = [recipe(text, options.hidden) for text in options.constraints]
-        rows, least = tuple(rows_of(hard, options.decoders)), min(options.ratios)
-        shown = (options.subsets[0], options.bases[0], least, options.seeds[0])
+        """The cells to fill."""
+        rows = tuple(
+            rows_of([recipe(text, options.hidden) for text in options.constraints], options.decoders)
+        )
+        shown = (options.bases[0], min(options.ratios), options.seeds[0])
         return [
             Cell(
                 options.corpus,
-                kind,
                 ratio,
                 seed,
-                tuned(base, options.corpus, ratio),
+                BaseModel.tuned(base, options.corpus, ratio),
                 rows,
                 options.beam,
-                (kind, base, ratio, seed) == shown,
+                (base, ratio, seed) == shown,
             )
-            for kind in options.subsets
             for base in options.bases
             for ratio in options.ratios
             for seed in options.seeds
-            if kind == options.subsets[0] or (ratio < 1 and not (options.lean and base != options.bases[0]))
         ]
 
     def cost(self, cell: Cell) -> float:
-        return _A_CELL + _A_SENTENCE * len(corpus_and_vectors(cell.corpus)[0].train) * cell.ratio
-
-    def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
-        cells = self.cells(options)
-        corpus_and_vectors(options.corpus, any(cell.base.reads_vectors for cell in cells))
-        return shared_work(cells, kept)
-
-    def fill(self, cell: Cell, kept: Stages) -> Record:
-        record = cell.answers(kept).record
-        if cell.first:
-            record = record.with_facts(examples=changes(cell, _pick(record)["row"], kept))
-        corpus, vectors = corpus_and_vectors(cell.corpus, cell.base.reads_vectors)
-        about = {
-            "name": corpus.name,
-            "what": corpus.what,
-            "sha256": corpus.sha256,
-            "sentences": {part: len(getattr(corpus, part)) for part in PARTS},
-        }
-        facts = {"corpus": about, "vectors": None if vectors is None else vectors.name}
-        return Record(record.cells, facts)
+        return _A_CELL + _A_SENTENCE * len(corpus_of(cell.corpus).train) * cell.ratio
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraints, the predictions, and the chunker of the first seed with the most data,
         under the constraints that were chosen on dev."""
-        cells = self.cells(options)
-        leave_files(folder, cells, kept)
-        first = cells[0].base.name, cells[0].subset
-        most = max((c for c in cells if (c.base.name, c.subset) == first), key=lambda cell: cell.ratio)
-        pick = _pick(most.answers(kept).record)
-        row = next(row for row in most.rows if row.name == pick["row"])
-        weights = equal_weights(pick["weight"], len(row.recipes))
-        chosen = uses(row, weights, most.constraints(row.recipes, kept))
-        decoder = {"viterbi": "viterbi", "beam": "beam"}.get(row.how, "exact")
-        ConstrainedTagger(most.model(kept), tuple(chosen), decoder, most.beam).save(folder / "tagger")
+        super().leave(folder, options, record, kept)
+        cells = [cell for cell in self.cells(options) if cell.base.name == options.bases[0]]
+        most = max(cells, key=lambda cell: cell.ratio)
+        most.tagger(most.answers(kept).chosen, kept).save(folder / "tagger")
 
     def document(self, options: Options, record: Record) -> Document:
-        """The document of a run: results by base model and subset, with chunk F1 first."""
-        least = min(record.where(**_first_part(record)).by("ratio"))
+        """The document of a run: results by base model, with chunk F1 first."""
+        least = min(record.where(base=record.first.at["base"]).by("ratio"))
         by_ratio = sorted(record.cells, key=lambda cell: (cell.at["ratio"] != least, cell.at["ratio"]))
         samples = {cell.name.removeprefix(f"{cell.at['base']}-"): cell for cell in reversed(by_ratio)}
         return render(
@@ -189,58 +207,33 @@ class Chunking(Experiment[Options, Cell]):
             record.facts["corpus"]["name"],
             options=options,
             record=record,
-            paper=PAPER,
-            compared=GAINS,
-            soft_rows=COMPARED,
+            soft_rows=(DEFAULT_ROW, LARGER_ROW),
             stated=stated,
-            more_rows=_more_rows,
+            papers_best=_papers_best,
             learning_curve=_curve,
             checked=claims,
             one_per_sample=[cell for cell in by_ratio if cell in samples.values()],
         )
 
 
-def _first_part(record: Record) -> dict[str, Coordinate]:
-    """The coordinates of the first base model and subset."""
-    return {name: record.first.at[name] for name in ("base", "subset")}
-
-
-def _pick(record: Record) -> Mapping[str, Any]:
-    """The row and weight that were chosen on dev in a cell."""
-    choice: Mapping[str, Any] = record.first.facts["choices"][CHOSEN]["cut dev"]
-    return choice
-
-
 def stated(row: str, measure: str, at: Mapping[str, Coordinate]) -> float | None:
-    """The paper's figure; its chunker is a BiLSTM-CRF trained on the first sentences."""
-    if (at["base"], at["subset"]) != (WORDS, "first") or at["ratio"] not in PAPER["ratios"]:
+    """The paper's figure; its chunker is a BiLSTM-CRF that reads words."""
+    if at["base"] != WORDS or at["ratio"] not in PAPER["ratios"]:
         return None
     accuracy: dict[str, list[float]] = PAPER["accuracy"]
     place = PAPER["ratios"].index(at["ratio"])
-    return (
-        max(values[place] for values in accuracy.values())
-        if row == BEST
-        else (accuracy[row][place] if row in accuracy else None)
-    )
+    if row == BEST:
+        return max(values[place] for values in accuracy.values())
+    return accuracy[row][place] if row in accuracy else None
 
 
-def _more_rows(record: Record, papers: bool) -> list[list[TableCell]]:
-    """Further rows of the table of accuracies: a choice on all of dev, and the paper's best row."""
-    ratios = record.by("ratio").values()
-    rows: list[list[TableCell]] = [
-        ["chosen on whole dev", *(cells.figure(CHOSEN, "chosen on whole dev") for cells in ratios)]
-    ]
-    best = [stated(BEST, ACCURACY, cells.first.at) for cells in ratios]
-    return [*rows, [BEST, *best]] if papers and any(best) else rows
+def _papers_best(record: Record) -> list[list[TableCell]]:
+    """The paper's best row, as a further row of the table of accuracies."""
+    best = [stated(BEST, ACCURACY, cells.first.at) for cells in record.by("ratio").values()]
+    return [[BEST, *best]] if any(best) else []
 
 
-def _curve(record: Record, papers: bool) -> Curve | None:
-    more: dict[str, dict[float, float]] = {}
-    for row in (EXACT, "pos-3 search") if papers else ():
-        for cells in record.by("ratio").values():
-            value = stated(row, ACCURACY, {**cells.first.at, "base": WORDS, "subset": "first"})
-            if value is not None:
-                more.setdefault(f"the paper, {row}", {})[float(cells.first.facts["sentences"])] = value
+def _curve(record: Record) -> Curve | None:
     return blocks.curve(
         f"Token accuracy by number of training sentences, corpus {record.facts['corpus']['name']}",
         "training sentences",
@@ -249,7 +242,6 @@ def _curve(record: Record, papers: bool) -> Curve | None:
         lambda cell: cell.facts["sentences"],
         {row: row for row in IN_CURVE},
         ACCURACY,
-        more,
     )
 
 
@@ -258,12 +250,13 @@ def claims(record: Record) -> list[Claim]:
     checked = blocks.check(record, PAPER["claims"], "ratio")
     ratios = sorted(record.by("ratio"))
     if record.has("pos-3 search", EXACT) and len(ratios) > 1:
-        ends = {
-            r: record.where(ratio=r).gain("pos-3 search", EXACT, ACCURACY) for r in (ratios[0], ratios[-1])
-        }
+        first, last = (
+            record.where(ratio=ratio).gain("pos-3 search", EXACT, ACCURACY)
+            for ratio in (ratios[0], ratios[-1])
+        )
         text = "the gain of constraints (POS n = 3, over exact) shrinks as data grow"
-        figures = ", ".join(f"{percent(ratio)} {interval}" for ratio, interval in ends.items())
-        checked.append(Claim(text, ends[ratios[0]].mean > ends[ratios[-1]].mean, figures))
+        figures = f"{percent(ratios[0])} {first}, {percent(ratios[-1])} {last}"
+        checked.append(Claim(text, first.mean > last.mean, figures))
     return checked
 
 

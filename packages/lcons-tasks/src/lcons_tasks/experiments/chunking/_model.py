@@ -1,29 +1,24 @@
 """The chunkers: a BiLSTM-CRF or a linear CRF that reads only words, or words and POS tags.
 
 Paper: Sec. 6: the base model reads only words, and the constraints read POS tags. The settings of the
-BiLSTM-CRF are those of the paper's grid that were best on dev, one per ratio (`settings.json`).
+BiLSTM-CRF on CoNLL-2000 are those of the paper's grid that were best on dev, one per ratio (`TUNED`).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from lcons_core import MissingExtra
+from lcons_core._errors import INSTALL_TORCH
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
+from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.models._word_vectors import WordVectors
-
-if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._kept import Stages
-
-SETTINGS = Path(__file__).with_name("settings.json")
 
 # Base models by name: their kind, and the columns that they read besides words.
 BASES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -33,8 +28,19 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "linear+pos": ("linear", ("pos",)),
 }
 
-# On the bundled corpus a quick run matters more than the last tenth of a point.
-QUICK = (("patience_steps", 500),)
+# Settings of the BiLSTM-CRF by ratio. On the bundled corpus a quick run matters more than the last tenth of a
+# point.
+TUNED: dict[str, dict[float, dict[str, Any]]] = {
+    "conll2000": {
+        0.01: {"learning_rate": 0.005, "decay": 1e-5},
+        0.05: {"learning_rate": 0.005, "decay": 1e-5},
+        0.1: {"learning_rate": 0.005, "decay": 1e-5},
+        0.25: {"learning_rate": 0.005, "decay": 1e-6},
+        0.5: {"learning_rate": 0.001, "decay": 1e-5},
+        1.0: {"learning_rate": 0.001, "decay": 1e-6},
+    },
+    "bundled": {1.0: {"patience_steps": 500}},
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,13 @@ class BaseModel:
 
     name: str
     settings: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def tuned(cls, name: str, corpus: str, ratio: float) -> BaseModel:
+        """The base model with the settings of the nearest tuned ratio, if there is one."""
+        by_ratio = TUNED.get(corpus, {}) if name.startswith("bilstm") else {}
+        nearest = min(by_ratio, key=lambda tuned: abs(tuned - ratio), default=None)
+        return cls(name, () if nearest is None else tuple(sorted(by_ratio[nearest].items())))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -64,62 +77,34 @@ class BaseModel:
         dev: Sequence[Sentence],
         vectors: WordVectors | None,
         seed: int,
+        kept: Stages,
     ) -> Tagger:
-        """The trained chunker."""
+        """The chunker, trained now or read from its stage."""
         settings = self._full()
         if isinstance(settings, LinearSettings):
-            return train_linear(train, settings)
-        from lcons_tasks.models._crf_trainer import train_bilstm
+            make: Callable[[], Tagger] = partial(train_linear, train, settings)
+        else:
+            from lcons_tasks.models._crf_trainer import train_bilstm
 
-        return train_bilstm(train, dev, settings, vectors, seed)
+            make = partial(train_bilstm, train, dev, settings, vectors, seed)
+        inputs = {
+            "train": hash_sentences(train),
+            "dev": hash_sentences(dev),
+            "seed": seed,
+            "base": self.to_dict(),
+            "vectors": None if vectors is None else vectors.sha256,
+        }
+        tagger: Tagger = kept.keep("base", inputs, make)
+        return tagger
 
     def _full(self) -> Any:
-        kind, columns = BASES[self.name]
-        if kind == "linear":
-            return replace(LinearSettings(columns=columns), **dict(self.settings))
+        if not self.reads_vectors:
+            return replace(LinearSettings(columns=self.columns), **dict(self.settings))
         try:
             from lcons_tasks.models._crf_trainer import BilstmSettings
         except ImportError as error:
             raise MissingExtra(
-                f"the BiLSTM-CRF needs torch, but importing it failed ({error}); run: pip install torch"
-                " --index-url https://download.pytorch.org/whl/cpu, or choose the base model `linear`."
+                f"the BiLSTM-CRF needs torch, but importing it failed ({error}); run: {INSTALL_TORCH},"
+                " or choose the base model `linear`."
             ) from error
-        return replace(BilstmSettings(columns=columns), **dict(self.settings))
-
-
-def tuned(name: str, corpus: str, ratio: float) -> BaseModel:
-    """The base model with the settings that were chosen on dev for the nearest tuned ratio, if there is
-    one."""
-    if BASES[name][0] != "bilstm":
-        return BaseModel(name)
-    by_ratio = tuned_settings().get(corpus, {}).get("bilstm", {})
-    if not by_ratio:
-        return BaseModel(name, QUICK if corpus == "bundled" else ())
-    nearest = min(by_ratio, key=lambda text: abs(float(text) - ratio))
-    return BaseModel(name, tuple(sorted(by_ratio[nearest]["chosen"].items())))
-
-
-@cache
-def tuned_settings() -> dict[str, Any]:
-    """The settings by corpus, model and ratio: the dev scores of all that were tried, and the chosen one."""
-    found: dict[str, Any] = json.loads(SETTINGS.read_text(encoding="utf-8"))
-    return found
-
-
-def base_model(
-    base: BaseModel,
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    vectors: WordVectors | None,
-    seed: int,
-    kept: Stages,
-) -> Tagger:
-    """The chunker, trained now or read from its stage."""
-    inputs = {
-        "train": hash_sentences(train),
-        "dev": hash_sentences(dev),
-        "seed": seed,
-        "base": base.to_dict(),
-        "vectors": None if vectors is None else vectors.sha256,
-    }
-    return kept.keep("base", inputs, partial(base.train, train, dev, vectors, seed))
+        return replace(BilstmSettings(columns=self.columns), **dict(self.settings))

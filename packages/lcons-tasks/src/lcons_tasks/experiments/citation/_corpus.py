@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +24,7 @@ from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._pos import find_pos_tagger, tagger_identity
 from lcons_tasks.data.text._tokens import reference_tokens
-
-if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._kept import Stages
 
 SHARES = (0.6, 0.2)
 SMALLEST = 10
@@ -49,45 +46,12 @@ class CitationCorpus:
         """A hash of words, tags and fields."""
         return hash_sentences(self.references)
 
-
-def _check(name: str, labels: Sequence[Sequence[str]]) -> None:
-    """Raises `InvalidInput` if there are too few references to split, or fewer than two fields."""
-    fields = {label for own in labels for label in own}
-    if len(labels) < SMALLEST or len(fields) < 2:
-        raise InvalidInput(
-            f"corpus {name!r} needs at least {SMALLEST} references and two fields: got {len(labels)} and"
-            f" {len(fields)}; add some."
-        )
-
-
-@dataclass(frozen=True)
-class Split:
-    """Indices of a corpus's references; a smaller sample takes the first ones of `train`."""
-
-    train: tuple[int, ...]
-    dev: tuple[int, ...]
-    test: tuple[int, ...]
-
-
-def trained_on(references: int) -> int:
-    """The number of training references of a corpus with this number of references."""
-    return round(SHARES[0] * references)
-
-
-def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
-    """The split of a seed; with `size`, its first training references and the same share of dev."""
-    n = len(corpus.references)
-    order = np.random.default_rng(seed).permutation(n).tolist()
-    first, second = (round(sum(SHARES[: k + 1]) * n) for k in range(2))
-    train, dev, test = order[:first], order[first:second], order[second:]
-    if size is not None:
-        if not 1 <= size <= len(train):
-            raise InvalidInput(
-                f"corpus {corpus.name!r} needs a training size from 1 to {len(train)}: got {size}."
-            )
-        dev = dev[: max(1, round(len(dev) * size / len(train)))]
-        train = train[:size]
-    return Split(tuple(train), tuple(dev), tuple(test))
+    def split(self, seed: int) -> tuple[list[int], list[int], list[int]]:
+        """The indices of the training, dev and test references of a seed."""
+        n = len(self.references)
+        order = np.random.default_rng(seed).permutation(n).tolist()
+        first, second = (round(sum(SHARES[: k + 1]) * n) for k in range(2))
+        return order[:first], order[first:second], order[second:]
 
 
 def load_corpus(name: str, kept: Stages) -> CitationCorpus:
@@ -102,7 +66,10 @@ def load_corpus(name: str, kept: Stages) -> CitationCorpus:
         tags, tagger = [tuple(line.split()) for line in lines], "the corpus itself"
     else:
         tags, tagger = _tags([words for words, _ in labelled], kept)
-    sentences = (sentence(w, y, t) for (w, y), t in zip(labelled, tags, strict=True))
+    sentences = (
+        Sentence(words, labels, {"pos": tuple(pos), CLUE: tuple(map(clue_or_shape, words))})
+        for (words, labels), pos in zip(labelled, tags, strict=True)
+    )
     return CitationCorpus(name, what, tuple(sentences), tagger)
 
 
@@ -126,7 +93,12 @@ def read_labelled(name: str) -> tuple[str, list[tuple[tuple[str, ...], tuple[str
             f" XML, found {name!r}; name one of these."
         )
     labelled = [label_tokens(reference, name) for reference in references]
-    _check(name, [labels for _, labels in labelled])
+    fields = {label for _, labels in labelled for label in labels}
+    if len(labelled) < SMALLEST or len(fields) < 2:
+        raise InvalidInput(
+            f"corpus {name!r} needs at least {SMALLEST} references and two fields: got {len(labelled)} and"
+            f" {len(fields)}; add some."
+        )
     return what, labelled
 
 
@@ -147,16 +119,10 @@ def label_tokens(reference: Reference, source: str = "the corpus") -> tuple[tupl
         )
     for segment in reference.segments:
         field = segment.field or field
-        found = [token.text for token in reference_tokens(segment.text)]
-        words += found
-        labels += [field] * len(found)
+        tokens = [token.text for token in reference_tokens(segment.text)]
+        words += tokens
+        labels += [field] * len(tokens)
     return tuple(words), tuple(labels)
-
-
-def sentence(words: Sequence[str], labels: Sequence[str], tags: Sequence[str]) -> Sentence:
-    """A labelled reference with the columns that constraints read: POS tags, and a clue or shape per word."""
-    columns = {"pos": tuple(tags), CLUE: tuple(map(clue_or_shape, words))}
-    return Sentence(tuple(words), tuple(labels), columns)
 
 
 def _tags(texts: Sequence[tuple[str, ...]], kept: Stages) -> tuple[list[tuple[str, ...]], str]:

@@ -5,50 +5,111 @@ Paper: Sec. 5 and 5.1, Table 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from statistics import mean
+from typing import Any, ClassVar
 
-from lcons_tasks.apps._tagger import ConstrainedTagger
-from lcons_tasks.experiments.citation._answers import Cell, loaded
 from lcons_tasks.experiments.citation._constraints import (
     CLUES_ROW,
     COMBINATIONS,
     DECODERS,
     POS_CLUES_ROW,
     WINDOWS_ROW,
+    choices,
     parser_weights,
     rows_of,
 )
 from lcons_tasks.experiments.citation._constraints import PAPER as PAPER_FEATURES
-from lcons_tasks.experiments.citation._corpus import BUNDLED, read_labelled, trained_on
-from lcons_tasks.experiments.citation._model import BASES
+from lcons_tasks.experiments.citation._corpus import BUNDLED, load_corpus
+from lcons_tasks.experiments.citation._model import BASES, BaseModel
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, option
+from lcons_tasks.experiments.engine._experiment import RunOptions, corpus_named, option
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import changes, leave_files, shared_work
+from lcons_tasks.experiments.engine._labelling import (
+    LabellingCell,
+    LabellingExperiment,
+    Parts,
+    Right,
+    Setting,
+)
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
-from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, uses
+from lcons_tasks.experiments.engine._rows import ACCURACY, EXACT, TableRow
 from lcons_tasks.experiments.engine._template import render
-from lcons_tasks.report._document import Claim, Curve, Document, Table
+from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.report._document import Claim, Document
+from lcons_tasks.stats import runs_as_iob2
 
 PAPER = blocks.read_paper(__file__)
 PAPERS = "cora"
-CURVE = (5, 10, 20, 50, 100)
-CURVE_ROWS = (EXACT, WINDOWS_ROW, POS_CLUES_ROW)
 
-# Processor seconds per cell of the tables, and per cell of a learning curve.
-_A_CELL, _OF_CURVE = 25.0, 6.0
+# Processor seconds per cell.
+_A_CELL = 25.0
 
 # The base model of the parser is the first of these that was run.
 PARSERS = ("reference", "words", "words-brief", "words+pos")
 
+# Read once per process.
+corpus_of = lru_cache(maxsize=2)(load_corpus)
+
+
+@dataclass(frozen=True)
+class Cell(LabellingCell):
+    """A split of a corpus by seed, a base model, and the rows to fill."""
+
+    corpus: str
+    seed: int
+    base: BaseModel
+    rows: tuple[TableRow, ...]
+    beam: int = 50
+    first: bool = False
+    spans: ClassVar[str] = "field f1"
+
+    def __str__(self) -> str:
+        return f"split {self.seed}"
+
+    @staticmethod
+    def as_iob(labels: Sequence[str]) -> Sequence[str]:
+        return runs_as_iob2(labels)
+
+    @property
+    def place(self) -> str:
+        return f"split{self.seed}"
+
+    def parts(self, kept: Stages) -> Parts:
+        corpus = corpus_of(self.corpus, kept)
+        train, dev, test = ([corpus.references[i] for i in part] for part in corpus.split(self.seed))
+        return train, dev, test
+
+    def units(self, kept: Stages) -> Sequence[int]:
+        return corpus_of(self.corpus, kept).split(self.seed)[2]
+
+    def model(self, kept: Stages) -> Tagger:
+        return self.base.train(self.parts(kept)[0], kept)
+
+    def choices(self, right: Right) -> dict[str, Setting]:
+        return choices(self.rows, self.base.name, right)
+
+    def facts(self, kept: Stages) -> dict[str, Any]:
+        sizes = zip(("train", "dev", "test"), map(len, self.parts(kept)), strict=True)
+        return {"references": dict(sizes)}
+
+    def about(self, kept: Stages) -> dict[str, Any]:
+        corpus = corpus_of(self.corpus, kept)
+        facts = {
+            "name": corpus.name,
+            "what": corpus.what,
+            "sha256": corpus.sha256,
+            "references": len(corpus.references),
+            "pos": corpus.tagger,
+        }
+        return {"corpus": facts}
+
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """The options of a run; the defaults are those of a quick run. `sizes` are the numbers of training
-    references of a learning curve, besides all of them; its cells have only the rows of `CURVE_ROWS`."""
+    """The options of a run; the defaults are those of a quick run."""
 
     corpus: str = option(
         BUNDLED,
@@ -69,7 +130,6 @@ class Options(RunOptions):
         choices=DECODERS,
     )
     hidden: tuple[int, ...] = (10,)
-    sizes: tuple[int, ...] = ()
     beam: int = 50
 
     @classmethod
@@ -78,11 +138,11 @@ class Options(RunOptions):
         name = corpus_named(corpus, PAPERS)
         if full:
             bases = ("words", "words-brief", "words+pos", "reference")
-            return cls(name, bases=bases, decoders=DECODERS, hidden=(10, 5, 8), sizes=CURVE)
+            return cls(name, bases=bases, decoders=DECODERS, hidden=(10, 5, 8))
         return cls(name, bases=("words", "words-brief", "reference")) if name == PAPERS else cls(name)
 
 
-class Citation(Experiment[Options, Cell]):
+class Citation(LabellingExperiment[Options, Cell]):
     """Label the fields of bibliographic references, and measure what learned constraints add.
 
     Uses Cora if `lcons data list` finds it, otherwise a small corpus that comes with lcons. Finished stages
@@ -99,67 +159,38 @@ class Citation(Experiment[Options, Cell]):
     leaves = ("constraints", "predictions", "parser")
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill: first those of the tables, then those of the learning curves. Only the first
-        base model has K other than 10. Sizes of the usual curve that exceed the corpus are left out."""
-        whole = trained_on(len(read_labelled(options.corpus)[1]))
-        curve = tuple(row for row in rows_of(("exact", "soft")) if row.name in CURVE_ROWS)
-        cells = []
-        for i, name in enumerate(options.bases):
-            rows = tuple(rows_of(options.decoders, options.hidden if i == 0 else ()))
-            cells += [
-                Cell(options.corpus, seed, None, BASES[name], rows, options.beam, whole, i == k == 0)
-                for k, seed in enumerate(options.seeds)
-            ]
-        return cells + [
-            Cell(options.corpus, seed, size, BASES[name], curve, options.beam, size)
+        """The cells to fill. Only the first base model has K other than 10."""
+        return [
+            Cell(
+                options.corpus,
+                seed,
+                BASES[name],
+                tuple(rows_of(options.decoders, options.hidden if name == options.bases[0] else ())),
+                options.beam,
+                (name, seed) == (options.bases[0], options.seeds[0]),
+            )
             for name in options.bases
-            for size in options.sizes
-            if size < whole or size not in CURVE
             for seed in options.seeds
         ]
 
     def cost(self, cell: Cell) -> float:
-        return _A_CELL if cell.size is None else _OF_CURVE
-
-    def shared(self, options: Options, kept: Stages) -> list[tuple[str, Callable[[], object]]]:
-        loaded(options.corpus, kept)
-        return shared_work(self.cells(options), kept)
-
-    def fill(self, cell: Cell, kept: Stages) -> Record:
-        record = cell.answers(kept).record
-        if cell.first:
-            record = record.with_facts(examples=changes(cell, record.first.facts["chosen"], kept))
-        corpus = loaded(cell.corpus, kept)
-        about = {
-            "name": corpus.name,
-            "what": corpus.what,
-            "sha256": corpus.sha256,
-            "references": len(corpus.references),
-            "pos": corpus.tagger,
-        }
-        return Record(record.cells, {"corpus": about})
+        return _A_CELL
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraints, the predictions, and a parser: the strongest base model of the first split
         and all training references, under soft clues, which need no POS tags; without constraints if the run
         has no soft rows."""
-        cells = self.cells(options)
-        leave_files(folder, cells, kept)
+        super().leave(folder, options, record, kept)
         name = next(name for name in PARSERS if name in options.bases)
-        one = next(cell for cell in cells if cell.size is None and cell.base.name == name)
-        chosen = [
-            use
-            for row in one.rows
-            if row.name == CLUES_ROW
-            for use in uses(row, parser_weights(row, name), one.constraints(row.recipes, kept))
-        ]
-        parser = ConstrainedTagger(one.model(kept), tuple(chosen), "exact" if chosen else "viterbi")
-        parser.save(folder / "parser")
+        cell = next(cell for cell in self.cells(options) if cell.base.name == name)
+        rows = {row.name: row for row in cell.rows}
+        row = rows.get(CLUES_ROW, rows[EXACT])
+        cell.tagger((row, parser_weights(row, name)), kept).save(folder / "parser")
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: results by base model, with field F1 first."""
         samples: dict[str, RecordCell] = {}
-        for cell in sorted(record.cells, key=lambda cell: cell.at["size"] is not None):
+        for cell in record.cells:
             samples.setdefault(cell.name.removeprefix(f"{cell.at['base']}-"), cell)
         return render(
             self,
@@ -169,13 +200,6 @@ class Citation(Experiment[Options, Cell]):
             paper=PAPER,
             stated=stated,
             soft_rows=(WINDOWS_ROW, POS_CLUES_ROW),
-            curve_rows=(*CURVE_ROWS, CHOSEN),
-            choices=_choices,
-            mean=mean,
-            gains_over_exact=_gains_over_exact,
-            by_size=_by_size,
-            fewer=_fewer,
-            learning_curve=_curve,
             checked=claims,
             one_per_sample=samples.values(),
         )
@@ -189,78 +213,15 @@ def stated(row: str, measure: str, at: Mapping[str, Coordinate]) -> float | None
     return figures.get(row)
 
 
-def _choices(record: Record) -> str:
-    """The rows and weights that were chosen on dev."""
-    picks = zip(record.told("chosen"), record.told("weights", CHOSEN), strict=True)
-    return "; ".join(
-        f"{row} ({', '.join(f'{w:g}' for w in weights)})" if weights else row for row, weights in picks
-    )
-
-
-def _gains_over_exact(
-    caption: str, records: Mapping[str, Record], rows: Sequence[str], measure: str
-) -> Table:
-    lines = [
-        [row, *(own.gain(row, EXACT, measure) if own.has(row) else None for own in records.values())]
-        for row in rows
-        if row != EXACT
-    ]
-    return blocks.table(caption, ("decoder", *records), lines)
-
-
-def _trained_on(cell: RecordCell) -> int:
-    size: int = cell.facts["references"]["train"]
-    return size
-
-
-def _by_size(record: Record) -> dict[str, Record]:
-    """The cells by the number of their training references."""
-    sizes = sorted(set(map(_trained_on, record.cells)))
-    return {
-        f"{size:,} references": Record(tuple(c for c in record.cells if _trained_on(c) == size))
-        for size in sizes
-    }
-
-
-def _fewer(record: Record, place: str) -> dict[str, Record]:
-    """The cells of the learning curve by their places, but not those of all training references."""
-    groups = (own for own in _by_size(record).values() if own.first.at["size"] is not None)
-    return {place.format(**own.first.at, **own.first.facts): own for own in groups}
-
-
-def _curve(record: Record) -> Curve:
-    lines = {
-        f"{name}, {row}": {
-            float(_trained_on(one.first)): one.mean(row, ACCURACY) for one in _by_size(own).values()
-        }
-        for name, own in record.by("base").items()
-        for row in (EXACT, CHOSEN)
-    }
-    caption = f"Token accuracy by number of training references, corpus {record.facts['corpus']['name']}"
-    return Curve(caption, "training references", "token accuracy (%)", lines)
-
-
 def claims(record: Record) -> list[Claim]:
     """The paper's claims about its table, checked on the record as far as it has the rows."""
     singles = [f"{name} search" for name in PAPER_FEATURES if record.has(f"{name} search")]
     combined = [f"{name} search" for name in COMBINATIONS if record.has(f"{name} search")]
-    beats = [
-        {
-            "text": f"every constrained search beats {over}",
-            "rows": [*singles, *combined],
-            "measure": ACCURACY,
-            "over": over,
-            "above": 0.0,
-        }
-        for over in ("exact", "search")
-        if singles
-    ]
-    checked = blocks.check(record, beats)
+    checked = blocks.check(record, PAPER["claims"])
     if singles and combined:
         single, both = (max(record.mean(row, ACCURACY) for row in rows) for rows in (singles, combined))
         text = "combining constraints helps (the best combination beats the best single feature)"
         checked.append(Claim(text, both > single, f"{both:.2f} against {single:.2f}"))
-    checked += blocks.check(record, PAPER["claims"])
     for row in singles:
         figures = {
             other.partition(" K=")[2] or "10": record.mean(other, ACCURACY)

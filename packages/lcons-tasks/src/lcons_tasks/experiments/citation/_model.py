@@ -15,18 +15,17 @@ passes reach 86.1, 25 reach 86.9, and 30 reach 87.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
+from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.models._chain_svm import train_chain_svm
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import SvmSettings
-
-if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._kept import Stages
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,12 @@ class BaseModel:
         """The base model as plain data."""
         return asdict(self)
 
+    def train(self, train: Sequence[Sentence], kept: Stages) -> LinearChain:
+        """The model, trained now or read from its stage."""
+        inputs = {"train": hash_sentences(train), "base": self.to_dict()}
+        make = partial(train_chain_svm, train, self.settings, template=self.template, columns=self.columns)
+        return kept.keep("svm", inputs, make)[0]
+
 
 BASES = {
     base.name: base
@@ -52,16 +57,3 @@ BASES = {
         BaseModel("reference", "reference", (), SvmSettings(C=0.03, passes=100, tolerance=0.1)),
     )
 }
-
-
-def base_model(
-    base: BaseModel, train: Sequence[Sentence], kept: Stages
-) -> tuple[LinearChain, Mapping[str, float]]:
-    """The model, trained now or read from its stage, and the figures of its training."""
-
-    def make() -> tuple[LinearChain, Mapping[str, float]]:
-        model, trained = train_chain_svm(train, base.settings, template=base.template, columns=base.columns)
-        last = trained.history[-1]
-        return model, {"passes": last.passes, "objective": last.objective, "gap": last.gap}
-
-    return kept.keep("svm", {"train": hash_sentences(train), "base": base.to_dict()}, make)

@@ -1,15 +1,18 @@
 """Baselines of soft constraints: rows of the table that read the same windows but have no network.
 
-| how | scores of windows |
-|---|---|
-| table | a look-up of the windows that were seen, with the same support |
-| counts | smoothed relative frequencies |
-| penalties | one learned penalty per part, after Anzaroot et al. (2014) |
-| crf | a second-order CRF that reads only what the constraints read |
+    maximise  score(y) + sum over windows of weight * s(contexts, labels)
 
-All are decoded exactly, on the scores of the same base model. The weights are chosen on dev as those of soft
-constraints; penalties have the scale that they were learned with. A measure that the tables split by is
-whether training showed the windows of a token: a look-up knows nothing of those that it did not.
+| how | s(contexts c, labels v) |
+|---|---|
+| table | 0 if training shows the window (as often as `min_support` asks), otherwise -1 |
+| counts | log ((#(c, v) + a) / (#c + a V)), where V label n-grams were seen: a smoothed relative frequency |
+
+They are decoded exactly, on the scores of the same base model, and their weights are chosen on dev as those
+of soft constraints. With the last two labels (a, b) as state, at position t,
+
+    best_t(b, c) = max_a [best_{t-1}(a, b) + s_t(a, b, c)] + transition(b, c) + emission_t(c)
+
+The decoders of lcons_decode are faster and take any n, but their scores are those of networks.
 
 Not in the paper.
 """
@@ -17,72 +20,142 @@ Not in the paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from lcons_core import Recipe
-from lcons_core._types import Bools
-from lcons_decode.kernels._arrays import Ints
+from lcons_core import Instance, InvalidInput, Recipe
+from lcons_core.features import NgramContext
+from lcons_decode import ChainBatch
+from lcons_decode._scores import Columns
+from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._rows import COUNTS, CRF, PENALTIES, TABLE, TableRow
-from lcons_tasks.experiments.engine._window_crf import window_crf as window_crf
-from lcons_tasks.experiments.engine._window_decoder import ScoresAt, decode_windows
-from lcons_tasks.experiments.engine._window_decoder import WindowScores as WindowScores
-from lcons_tasks.experiments.engine._window_tables import (
-    count_windows,
-    counts_table,
-    feature_of,
-    learn_penalties,
-    seen_table,
-    windows_of,
-)
 
-if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._labelling import Part
+TABLE, COUNTS = "table", "counts"
+BASELINES = {TABLE: "look-up table", COUNTS: "smoothed counts"}
+
+LONGEST = 3
+# Added to every count of a window, so that one that was not seen is not impossible.
+SMOOTHING = 0.1
+# Sequences that are decoded side by side have about so many scores of windows at a position.
+CELLS = 2**15
 
 
-def baseline_scores(row: TableRow, train: Sequence[Sentence], dev: Part, kept: Stages) -> list[WindowScores]:
-    """The scores of a baseline row: one per recipe, or one for all of them."""
-    if row.how == TABLE:
-        return [seen_table(recipe, train) for recipe in row.recipes]
-    if row.how == COUNTS:
-        return [counts_table(recipe, train) for recipe in row.recipes]
-    if row.how == PENALTIES:
-        return [*learn_penalties(row.recipes, train, dev.batch, dev.sentences)]
-    assert row.how == CRF
-    return [window_crf(row.recipes, train, kept)]
+@dataclass(frozen=True, eq=False)
+class WindowTable:
+    """A score per window. `number` has the row of each sequence of contexts that was seen; all others have
+    the last row. Label n-grams, numbered as in an array (L, ..., L), score `rest` (rows,), and what is
+    `listed`, a sparse matrix (rows, n-grams), in addition."""
+
+    feature: NgramContext
+    number: dict[tuple[int, ...], int]
+    listed: Any
+    rest: Floats
+
+    @classmethod
+    def of(cls, how: str, recipe: Recipe, train: Sequence[Sentence]) -> WindowTable:
+        """The table of a recipe's windows in training sentences."""
+        from scipy.sparse import csr_matrix
+
+        instances = [sentence.instance for sentence in train]
+        feature = recipe.complete(instances)[1]
+        if not isinstance(feature, NgramContext) or feature.n > LONGEST or feature.pad:
+            raise InvalidInput(
+                f"a table needs windows with contexts, of at most {LONGEST} labels, without padding."
+            )
+        n, L = feature.n, len(feature.labels)
+        values = np.concatenate([feature.values(instance) for instance in instances])
+        contexts, rows = np.unique(values[:, :n], axis=0, return_inverse=True)
+        places = values[:, n:] @ L ** np.arange(n)[::-1]
+        ones, shape = np.ones(len(values)), (len(contexts) + 1, L**n)
+        listed = csr_matrix((ones, (rows.ravel(), places)), shape=shape)
+        listed.data[listed.data < recipe.min_support] = 0.0
+        listed.eliminate_zeros()
+        if how == TABLE:
+            rest, listed.data = np.full(shape[0], -1.0), np.ones(listed.nnz)
+        else:
+            # The logarithms of a / (#c + a V), and of (#(c, v) + a) / a.
+            V = max(1, len(np.unique(listed.indices)))
+            rest = -np.log(np.asarray(listed.sum(1)).ravel() / SMOOTHING + V)
+            listed.data = np.log1p(listed.data / SMOOTHING)
+        return cls(feature, {tuple(c): row for row, c in enumerate(contexts.tolist())}, listed, rest)
+
+    def rows(self, xs: Sequence[Columns]) -> Ints:
+        """(N,) the row of the window that ends at each token of inputs; -1 if there is none."""
+        rows = []
+        for x in xs:
+            length = len(next(iter(x.values())))
+            windows = self.feature.context_windows(Instance(x, [""] * length)).tolist()
+            rows += [-1] * (length - len(windows))
+            rows += [self.number.get(tuple(contexts), len(self.number)) for contexts in windows]
+        return np.array(rows, dtype=np.int64)
+
+    def scores(self, rows: Ints) -> Floats:
+        """(len(rows), 1 or L, 1 or L, L) the scores of all label n-grams in windows with these rows."""
+        n, L = self.feature.n, len(self.feature.labels)
+        scores = self.rest[rows, None] + self.listed[rows].toarray()
+        return np.asarray(scores.reshape(-1, *[1] * (LONGEST - n), *[L] * n))
 
 
-def predict_baseline(scores: Sequence[WindowScores], weights: Sequence[float], part: Part) -> Ints:
-    """(N,) the label indices of all sequences under scores of windows, with one weight each."""
-    return decode_windows(
-        part.batch, [(_prepared(one, part), w) for one, w in zip(scores, weights, strict=True)]
-    )
+def decode_windows(
+    batch: ChainBatch, xs: Sequence[Columns], tables: Sequence[WindowTable], weights: Sequence[float]
+) -> Ints:
+    """(N,) the label indices of the best labelling of every sequence; of equal ones, that with the first
+    label at its last difference. Tables have the labels of the batch."""
+    used = [(table, weight, table.rows(xs)) for table, weight in zip(tables, weights, strict=True) if weight]
+    labels = np.zeros(int(batch.offsets[-1]), dtype=np.int64)
+    lengths = np.diff(batch.offsets)
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    longest = max((table.feature.n for table, _, _ in used), default=1)
+    size = max(1, CELLS // len(batch.labels) ** longest)
+    for first in range(0, len(order), size):
+        block = order[first : first + size]
+        _decode_block(batch, batch.offsets[block], lengths[block], used, labels)
+    return labels
 
 
-@lru_cache(maxsize=16)
-def _prepared(scores: WindowScores, part: Part) -> ScoresAt:
-    """Prepared once for all weights."""
-    return scores.prepare(part.xs, tuple(part.batch.labels))
-
-
-def unseen_tokens(recipe: Recipe, train: Sequence[Sentence], sentences: Sequence[Sentence]) -> Bools:
-    """(N,) whether a token is in a window of gold labels and contexts that training does not show."""
-    feature = feature_of(recipe, train)
-    seen = count_windows(feature, train)
-    known = set(feature.labels)
-    found = []
-    for sentence in sentences:
-        own = np.zeros(len(sentence), dtype=np.bool_)
-        strange = [t for t, label in enumerate(sentence.labels) if label not in known]
-        places = [label if label in known else feature.labels[0] for label in sentence.labels]
-        usable = Sentence(sentence.words, tuple(places), sentence.columns)
-        for first, (contexts, labels) in enumerate(windows_of(feature, [usable])):
-            own[first : first + feature.n] |= labels not in seen.get(contexts, {})
-        for t in strange:
-            own[max(0, t - feature.n + 1) : t + feature.n] = True
-        found.append(own)
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.bool_)
+def _decode_block(
+    batch: ChainBatch,
+    firsts: Ints,
+    lengths: Ints,
+    used: Sequence[tuple[WindowTable, float, Ints]],
+    labels: Ints,
+) -> None:
+    """Writes the best labels of sequences, of which the longest is the first."""
+    L = len(batch.labels)
+    best = np.zeros((0, L, L))
+    ends = np.zeros(len(firsts), dtype=np.int64)
+    steps = []
+    for t in range(int(lengths[0])):
+        live = int((lengths > t).sum())
+        tokens = firsts[:live] + t
+        windows = np.zeros((live, 1, 1, L))
+        for table, weight, rows in used:
+            if t >= table.feature.n - 1:
+                windows = windows + weight * table.scores(rows[tokens])
+        if t == 0:
+            # The first label has no label before it: its state is (0, label), and the others are impossible.
+            best = np.full((live, L, L), -np.inf)
+            best[:, 0] = batch.start + batch.emission[tokens] + windows[:, 0, 0]
+        else:
+            best = best[:live]
+            steps.append((best, windows))
+            # Windows of one or two labels do not choose the label before these.
+            single = windows.shape[1] == 1
+            best = best.max(1)[..., None] + windows[:, 0] if single else (best[..., None] + windows).max(1)
+            best = best + batch.transition + batch.emission[tokens][:, None]
+        done = np.flatnonzero(lengths[:live] == t + 1)
+        ends[done] = (best[done] + batch.stop).reshape(len(done), L * L).argmax(1)
+    # `ends` becomes the best pair of labels of every sequence, position by position.
+    for t in reversed(range(int(lengths[0]))):
+        live = int((lengths > t).sum())
+        before, last = np.divmod(ends[:live], L)
+        labels[firsts[:live] + t] = last
+        if t:
+            best, windows = steps[t - 1]
+            windows = np.broadcast_to(windows, (live, windows.shape[1], L, L))
+            sequences = np.arange(live)
+            paths = best[sequences, :, before] + windows[sequences, :, before, last]
+            ends[:live] = paths.argmax(1) * L + before

@@ -1,29 +1,19 @@
 """Blocks of a document from records, for every task; the templates of reports call these functions by name.
 
-Groups are records by name, the columns or the places of a block. A claim of the paper is data: a `Statement`
-names rows, what they gain over another row or what they reach, and in which cells.
+Groups are records by name, the columns or the places of a block.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from lcons_tasks.experiments.engine._baselines import BASELINES
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
-from lcons_tasks.experiments.engine._rows import (
-    ACCURACY,
-    BASELINES,
-    COUNTS,
-    CRF,
-    EXACT,
-    PENALTIES,
-    SEEN,
-    TABLE,
-    UNSEEN,
-)
+from lcons_tasks.experiments.engine._rows import CHOSEN
 from lcons_tasks.report._document import (
     Change,
     Claim,
@@ -40,14 +30,7 @@ from lcons_tasks.report._document import (
     Table,
     TableCell,
 )
-from lcons_tasks.stats import Interval
 
-BASELINE_NOUNS = {
-    TABLE: "look-up table",
-    COUNTS: "smoothed counts",
-    PENALTIES: "learned penalties",
-    CRF: "second-order CRF",
-}
 # The paper's figure for a row and a measure in cells with these coordinates, if it has one.
 Paper = Callable[[str, str, Mapping[str, Coordinate]], float | None]
 
@@ -69,13 +52,11 @@ def chosen_second(rows: Sequence[str]) -> list[str]:
 def groups(record: Record, by: str, name: str) -> dict[str, Record]:
     """The cells by a coordinate, with names such as `{percent} ({sentences:,} sentences)`: coordinates and
     facts of the first cell, and the coordinate `by` as a percentage."""
-    found = {}
+    groups = {}
     for value, cells in record.by(by).items():
-        words = {**cells.first.facts, **cells.first.at}
-        if isinstance(value, float):
-            words["percent"] = percent(value)
-        found[name.format(**words)] = cells
-    return found
+        share = {"percent": percent(value)} if isinstance(value, float) else {}
+        groups[name.format(**{**cells.first.facts, **cells.first.at, **share})] = cells
+    return groups
 
 
 def table(caption: str, head: Iterable[str], rows: Iterable[Iterable[TableCell]], note: str = "") -> Table:
@@ -94,8 +75,11 @@ def by_group(
     more: Iterable[Iterable[TableCell]] = (),
 ) -> Table:
     """A table of one measure: one line per row, one column per group, and `more` lines."""
-    names = list(dict.fromkeys(row for one in groups.values() for row in one.rows)) if rows is None else rows
-    lines = [[row, *(_figure(one, row, measure, paper, digits) for one in groups.values())] for row in names]
+    if rows is None:
+        rows = list(dict.fromkeys(row for cells in groups.values() for row in cells.rows))
+    lines = [
+        [row, *(_figure(cells, row, measure, paper, digits) for cells in groups.values())] for row in rows
+    ]
     return table(caption, (head, *groups), [*lines, *more])
 
 
@@ -109,7 +93,7 @@ def by_measure(
     note: str = "",
 ) -> Table:
     """A table of one group of cells: one line per row, one column per measure, which are named by heading."""
-    lines = ([row, *(_figure(record, row, one, paper) for one in measures.values())] for row in rows)
+    lines = ([row, *(_figure(record, row, name, paper) for name in measures.values())] for row in rows)
     return table(caption, (head, *measures), lines, note)
 
 
@@ -120,15 +104,15 @@ def _figure(record: Record, row: str, measure: str, paper: Paper | None, digits:
 
 def gains(
     caption: str, groups: Mapping[str, Record], pairs: Iterable[tuple[str, str]], measure: str
-) -> Gains | None:
+) -> Gains:
     """The paired gains of those pairs of rows that the record has, in every group of cells."""
-    chosen = list(pairs)
+    compared = list(pairs)
     return Gains(
         caption,
         tuple(
             Gain(f"{row} over {over}", where, record.gain(row, over, measure))
             for where, record in groups.items()
-            for row, over in chosen
+            for row, over in compared
             if record.has(row, over)
         ),
     )
@@ -151,15 +135,16 @@ def curve(
 ) -> Curve | None:
     """The mean of a measure by size: one line per row (`lines` are rows by name), and `more` lines; None if
     there are fewer than two sizes."""
-    sizes = sorted({size(cell) for cell in record.cells})
-    if len(sizes) < 2:
+    groups: dict[float, list[RecordCell]] = {}
+    for cell in record.cells:
+        groups.setdefault(size(cell), []).append(cell)
+    if len(groups) < 2:
         return None
-    points: dict[str, dict[float, float]] = {name: {} for name in lines}
-    for one in sizes:
-        own = Record(tuple(cell for cell in record.cells if size(cell) == one))
-        for name, row in lines.items():
-            if own.values(row, measure):
-                points[name][one] = own.mean(row, measure)
+    sizes = {key: Record(tuple(groups[key])) for key in sorted(groups)}
+    points = {
+        name: {key: cells.mean(row, measure) for key, cells in sizes.items() if cells.values(row, measure)}
+        for name, row in lines.items()
+    }
     shown = {name: values for name, values in points.items() if values}
     return Curve(caption, across, up, {**shown, **(more or {})})
 
@@ -176,24 +161,15 @@ def headline(
 ) -> Headline:
     """One row compared with another, and with the best of those plain baselines that the record has (a noun
     by row): figures, and gains if the record has counts. `chosen` is the name of the row that was chosen."""
-    without, within = (Figure(record.values(name, measure)) for name in (over, row))
-    best = max(
-        (name for name in baselines or {} if record.has(name)),
-        key=lambda name: record.mean(name, measure),
-        default=None,
-    )
-    gains = {
-        other: record.gain(row, other, measure) if measure in record.first.counts else None
-        for other in (over, best)
-        if other is not None
-    }
-    if best is not None and baselines is not None:
-        words |= {
-            "baseline": Figure(record.values(best, measure)),
-            "baseline_is": baselines[best],
-            "gain_over_baseline": gains[best],
-        }
-    return Headline(title, without, within, gains[over], row=chosen, **words)
+    figures = {name: Figure(record.values(name, measure)) for name in (over, row)}
+    counted = measure in record.first.counts
+    means = {name: record.mean(name, measure) for name in baselines or {} if record.has(name)}
+    if baselines and means:
+        best = max(means, key=means.__getitem__)
+        words["baseline"], words["baseline_is"] = Figure(record.values(best, measure)), baselines[best]
+        words["gain_over_baseline"] = record.gain(row, best, measure) if counted else None
+    gain = record.gain(row, over, measure) if counted else None
+    return Headline(title, figures[over], figures[row], gain, row=chosen, **words)
 
 
 def plain_baselines(record: Record) -> dict[str, str]:
@@ -202,13 +178,22 @@ def plain_baselines(record: Record) -> dict[str, str]:
         row.replace("soft", how, 1): row.replace("soft", noun, 1)
         for row in record.rows
         if row.startswith("soft ")
-        for how, noun in BASELINE_NOUNS.items()
+        for how, noun in BASELINES.items()
     }
 
 
 def each_once(names: Iterable[str]) -> str:
     """The names, each once, such as the rows that were chosen in several cells."""
     return ", ".join(dict.fromkeys(names))
+
+
+def chosen_on_dev(record: Record) -> str:
+    """The rows that were chosen on dev, with the weights of their constraints, one per cell."""
+    texts = []
+    for choice in record.told("choices", CHOSEN):
+        weights = ", ".join(f"{weight:g}" for weight in choice["weights"])
+        texts.append(f"{choice['row']} ({weights})" if weights else choice["row"])
+    return "; ".join(texts)
 
 
 def facts(caption: str, pairs: Iterable[tuple[str, str]]) -> Facts:
@@ -224,18 +209,15 @@ def listing(items: Iterable[str]) -> Listing:
 def changed_first(record: Record, suffix: str = "txt") -> Sentences:
     """The sentences that constraints changed in the first cell, and the file of all its predictions."""
     cell = record.first
-    changes = tuple(_change(one) for one in cell.facts.get("examples", ()))
+    changes = tuple(map(_change, cell.facts.get("examples", ())))
     return Sentences(cell.name, changes, f"predictions/{cell.name}.{suffix}")
 
 
-def _change(one: Mapping[str, Any]) -> Change:
-    members: dict[str, Any] = {key: tuple(one[key]) for key in ("words", "before", "after", "gold")}
-    members |= {
-        key: tuple((i, j, label) for i, j, label in one[key])
-        for key in ("links_before", "links_after", "links_gold")
-        if key in one
-    }
-    return Change(**members, rule=one["rule"], why=one["why"])
+def _change(example: Mapping[str, Any]) -> Change:
+    members: dict[str, Any] = {key: tuple(example[key]) for key in ("words", "before", "after", "gold")}
+    links = {"links_before", "links_after", "links_gold"} & set(example)
+    members |= {key: tuple(map(tuple, example[key])) for key in links}
+    return Change(**members, rule=example["rule"], why=example["why"])
 
 
 def constraint_files(cell: RecordCell, place: str) -> Constraints | None:
@@ -251,111 +233,42 @@ def baselines_of(groups: Mapping[str, Record], soft: str) -> list[str]:
     return [name for name in names if first.has(name, soft)]
 
 
-def each_gain(groups: Mapping[str, Record], row: str, over: str, measure: str) -> str:
-    """The gain of a row over another in each group, in one line."""
-    return "; ".join(f"{where} {one.gain(row, over, measure)}" for where, one in groups.items())
-
-
-def by_novelty(groups: Mapping[str, Record], soft: str, baselines: Sequence[str]) -> Table:
-    """Accuracy on tokens by whether training shows their windows."""
-    columns = {
-        f"{where}: {measure} ({_share(one, measure):.1f}%)": (one, measure)
-        for where, one in groups.items()
-        for measure in (SEEN, UNSEEN)
-    }
-    rows: list[list[TableCell]] = [
-        [row, *(one.figure(row, measure) for one, measure in columns.values())]
-        for row in (EXACT, soft, *baselines)
-    ]
-    note = (
-        "A token is in an unseen window if training does not show a window around it with these"
-        " contexts and gold labels; the share of such tokens is in brackets."
-    )
-    caption = f"Token accuracy of `{soft}` and its baselines in seen and unseen windows, in percent"
-    return table(caption, ("row", *columns), rows, note)
-
-
-def _share(record: Record, measure: str) -> float:
-    """The share of tokens that a measure counts, in percent."""
-    counted, every = (
-        sum(int(cell.of(EXACT, one)[:, 1].sum()) for cell in record.cells if one in cell.counts)
-        for one in (measure, ACCURACY)
-    )
-    return 100 * counted / every
-
-
-def unseen_gains(groups: Mapping[str, Record], soft: str, baselines: Sequence[str]) -> Gains | None:
-    """The gains in unseen windows in those groups whose cells have some."""
-    new = {where: one for where, one in groups.items() if all(UNSEEN in cell.counts for cell in one.cells)}
-    caption = f"`{soft}` over its baselines in points of accuracy in unseen windows, with 95% intervals"
-    return gains(caption, new, [(soft, name) for name in (EXACT, *baselines)], UNSEEN) if new else None
-
-
-def parameters(caption: str, groups: Mapping[str, Record], soft: str, baselines: Sequence[str]) -> Table:
-    """The numbers of parameters of the networks of a soft row and of its baselines."""
-    cells = [one.first for one in groups.values()]
-    rows: list[list[TableCell]] = [[soft, *(constraint_parameters(cell, soft) for cell in cells)]]
-    rows += [[name, *(cell.facts["baselines"][name] for cell in cells)] for name in baselines]
-    return table(caption, ("row", *groups), rows)
-
-
-def constraint_parameters(cell: RecordCell, row: str) -> int:
-    """The number of parameters of the networks of a row."""
-    return sum(cell.facts["constraints"][name]["parameters"] for name in cell.facts["rows of"][row])
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A claim about each of `rows` in every group of cells (`at`: only cells with these coordinates).
-
-    The figure is the gain over the row `over`, or the measure itself without `over`. The claim is that it is
-    at least `least`, or more than `above`, or with `no_clear_gain` that the gain is not clearly positive.
-    """
-
-    text: str
-    rows: Sequence[str]
-    measure: str
-    over: str | None = None
-    least: float | None = None
-    above: float | None = None
-    no_clear_gain: bool = False
-    at: Mapping[str, Coordinate] = field(default_factory=dict)
-
-    def holds(self, value: Interval | float) -> bool:
-        """Whether the claim is true of one figure."""
-        mean = value.mean if isinstance(value, Interval) else value
-        if self.no_clear_gain:
-            return isinstance(value, Interval) and value.low <= 0
-        if self.least is not None:
-            return mean >= self.least
-        return self.above is None or mean > self.above
-
-
 def check(record: Record, statements: Iterable[Mapping[str, Any]], by: str = "") -> list[Claim]:
     """The claims of those statements whose rows and cells the record has, checked in groups of cells with the
-    same coordinate `by`."""
+    same coordinate `by`.
+
+    A statement is plain data: a `text` about each of `rows` in every group of cells (`at`: only cells with
+    these coordinates). The figure is the gain over the row `over`, or the `measure` itself without `over`.
+    The claim is that it is at least `least`, or more than `above`, or with `no_clear_gain` that the gain is
+    not clearly positive.
+    """
     claims = []
-    for statement in (Statement(**one) for one in statements):
-        cells, over = record.where(**statement.at), statement.over
-        if not statement.rows or not cells.has(*statement.rows, *([over] if over else [])):
+    for statement in statements:
+        rows, measure, over = statement["rows"], statement["measure"], statement.get("over")
+        cells = record.where(**statement.get("at", {}))
+        if not rows or not cells.has(*rows, *([over] if over else [])):
             continue
-        values: dict[str, Interval | float] = {}
+        held, shown = [], {}
         for key, group in (cells.by(by) if by else {"": cells}).items():
-            for row in statement.rows:
-                label = row if len(statement.rows) > 1 else percent(float(key)) if by else ""
-                value = group.mean(row, statement.measure)
-                values[label] = value if over is None else group.gain(row, over, statement.measure)
-        shown = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values.values()]
-        if len(values) > 1:
-            shown = [f"{label} {figure}" for label, figure in zip(values, shown, strict=True)]
-        claims.append(Claim(statement.text, all(map(statement.holds, values.values())), ", ".join(shown)))
+            for row in rows:
+                gain = group.gain(row, over, measure) if over else None
+                value = gain.mean if gain else group.mean(row, measure)
+                if gain and statement.get("no_clear_gain"):
+                    held.append(gain.low <= 0)
+                else:
+                    least, above = (statement.get(bound, -inf) for bound in ("least", "above"))
+                    held.append(value >= least and value > above)
+                label = row if len(rows) > 1 else percent(float(key)) if by else ""
+                shown[label] = str(gain) if gain else f"{value:.2f}"
+        figures = [f"{label} {figure}" if len(shown) > 1 else figure for label, figure in shown.items()]
+        claims.append(Claim(statement["text"], all(held), ", ".join(figures)))
     return claims
 
 
 def claims(checked: Iterable[Claim]) -> Claims | None:
     """The block of these claims; None if there are none."""
-    found = tuple(checked)
-    return Claims(found) if found else None
+    block = Claims(tuple(checked))
+    return block if block.claims else None
 
 
 def read_paper(module: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -42,14 +42,8 @@ class Stages:
     def of_user(cls) -> Stages:
         """The stages in the user's cache, in a folder that nobody else may write into."""
         folder = cache_folder().parent / "stages"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
+        with _writable(folder):
             folder.chmod(0o700)
-        except OSError as error:
-            raise LconsError(
-                f"expected a folder of your own for stages, got {str(folder)!r} ({error.strerror}); set"
-                " LCONS_CACHE_DIR to another folder."
-            ) from error
         return cls(folder)
 
     def keep(self, name: str, inputs: Mapping[str, Any], make: Callable[[], Result]) -> Result:
@@ -61,26 +55,31 @@ class Stages:
         path = self.folder / f"{name}-{key[:20]}.joblib"
         # A damaged pickle can raise anything.
         with contextlib.suppress(Exception):
-            kept: Result = joblib.load(path)
-            return kept
-        made = make()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as file:
-                joblib.dump(made, file)
-        except OSError as error:
-            raise LconsError(
-                f"cannot write a stage into {str(self.folder)!r}: {error.strerror or error}; set"
-                " LCONS_CACHE_DIR to another folder."
-            ) from error
-        return made
+            stage: Result = joblib.load(path)
+            return stage
+        result = make()
+        with _writable(self.folder), replacing(path) as file:
+            joblib.dump(result, file)
+        return result
+
+
+@contextlib.contextmanager
+def _writable(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise LconsError(
+            f"cannot write stages into {str(folder)!r}: {error.strerror or error}; set LCONS_CACHE_DIR to"
+            " another folder."
+        ) from error
 
 
 @cache
 def library_versions() -> dict[str, str]:
     """The versions of lcons and of those installed libraries that affect results."""
-    found = versions(["lcons-decode", "lcons-tasks"])
+    installed = versions(["lcons-decode", "lcons-tasks"])
     for name in LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            installed[name] = metadata.version(name)
+    return installed

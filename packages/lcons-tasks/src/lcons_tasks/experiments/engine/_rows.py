@@ -7,15 +7,21 @@
 | exact | exact, under hard constraints |
 | soft | exact, under soft constraints with one weight each; with a budget if one constraint is global |
 | global | exact, under hard constraints that include global ones, with a budget |
-| table, counts, penalties, crf | exact, under scores of windows without a network (`_baselines.py`) |
+| table, counts | exact, under scores of windows without a network (`_baselines.py`) |
 
-Not in the paper: exact, soft, global and the baselines.
+A recipe states which feature, how large a network and which negatives.
+
+Differs from the paper: one start and few epochs for each constraint.
+
+Not in the paper: exact, soft, global and the baselines; many or all single-label changes as negatives instead
+of one, and positives weighted by how often they were seen, for soft use, where a graded margin matters more
+than a sharp border.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,16 +33,36 @@ from lcons_decode._scores import X
 from lcons_decode.chains._beam import beam_search_batch
 from lcons_decode.chains._viterbi import viterbi_ids
 from lcons_decode.kernels._arrays import Ints
+from lcons_tasks.experiments.engine._baselines import BASELINES
 
 EXACT, CHOSEN = "exact", "chosen on dev"
 ACCURACY = "test"
-# Accuracy on tokens with a window that training does not show, and on the others.
-UNSEEN, SEEN = "unseen windows", "seen windows"
 # Labellings tried per sequence under global constraints.
 BUDGET = 1000
 
-TABLE, COUNTS, PENALTIES, CRF = "table", "counts", "penalties", "crf"
-BASELINES = (TABLE, COUNTS, PENALTIES, CRF)
+NEGATIVES = {"existence": "flip", "counts": "perturb"}
+
+
+def once(feature: str, n: int | None = None, mark: str = "", **fields: Any) -> Recipe:
+    """A recipe with one start, 100 epochs and one negative by `relabel` per positive, unless `fields` state
+    otherwise. Tables and files use its name; `mark` at its end distinguishes recipes of the same name.
+
+    >>> once("pos", 3).name, once("pos", 2, many="all", mark="-soft").name
+    ('pos-3', 'pos-2-all-soft')
+    """
+    recipe = Recipe(feature, n, **{"negatives": "relabel", "restarts": 1, "epochs": 100, **fields})
+    length, many = "" if n is None else f"-{n}", "" if recipe.many == 1 else f"-{recipe.many}"
+    return replace(recipe, name=f"{recipe.column or feature}{length}{many}{mark}")
+
+
+def recipe(text: str, hidden: int = 10) -> Recipe:
+    """The recipe of a constraint such as `pos:3` or `existence:2`, with the paper's negatives.
+
+    >>> recipe("pos:3").name, recipe("existence:2").negatives
+    ('pos-3', 'flip')
+    """
+    feature, _, n = text.partition(":")
+    return once(feature, int(n), hidden=hidden, negatives=NEGATIVES.get(feature, "relabel"))
 
 
 @dataclass(frozen=True)
@@ -59,20 +85,15 @@ class TableRow:
         """Whether it reads the windows of its recipes without learning their networks."""
         return self.how in BASELINES
 
-    @property
-    def is_local(self) -> bool:
-        """Whether it has constraints and all of them are local."""
-        return bool(self.recipes) and not any(recipe.is_global for recipe in self.recipes)
-
 
 def recipes_of(rows: Sequence[TableRow]) -> list[Recipe]:
     """The distinct recipes of the constraints of rows, in order."""
     return list(dict.fromkeys(recipe for row in rows if not row.is_baseline for recipe in row.recipes))
 
 
-def baseline_rows(soft: TableRow, hows: Sequence[str] = BASELINES) -> list[TableRow]:
+def baseline_rows(soft: TableRow) -> list[TableRow]:
     """The baselines of a soft row."""
-    return [TableRow(soft.name.replace("soft", how, 1), how, soft.recipes) for how in hows]
+    return [TableRow(soft.name.replace("soft", how, 1), how, soft.recipes) for how in BASELINES]
 
 
 def uses(
@@ -106,10 +127,10 @@ def predict(
         return constrained_ids(batch, compiled, xs, threads=1)[0]
     index = {label: i for i, label in enumerate(batch.labels)}
     if row.how == "beam":
-        found = beam_search_batch(batch, compiled, xs, width=beam, threads=1)
+        answers = beam_search_batch(batch, compiled, xs, width=beam, threads=1)
     else:
-        found = [decode_global(own, compiled, x, budget=BUDGET) for own, x in zip(batch, xs, strict=True)]
-    return np.array([index[label] for answer in found for label in answer.y], dtype=np.int64)
+        answers = [decode_global(one, compiled, x, budget=BUDGET) for one, x in zip(batch, xs, strict=True)]
+    return np.array([index[label] for answer in answers for label in answer.y], dtype=np.int64)
 
 
 def compile_kernels(hows: Sequence[str] = ("soft", "exact", "beam", "viterbi")) -> None:

@@ -37,8 +37,7 @@ def render(experiment: Any, corpus: str, **values: Any) -> Document:
 
     folder = Path(inspect.getfile(type(experiment))).parent
     environment = _environment(folder).overlay(finalize=text_of)
-    template = environment.from_string((folder / TEMPLATE).read_text(encoding="utf-8"))
-    module = template.make_module(values)
+    module = environment.get_template(TEMPLATE).make_module(values)
     title, opening, sections = _parts(str(module))
     blocks = [_block(part, placed) for part in opening[1:]]
     return Document(
@@ -55,20 +54,12 @@ def render(experiment: Any, corpus: str, **values: Any) -> Document:
 
 @cache
 def _environment(folder: Path) -> Environment:
-    loader = FileSystemLoader(Path(__file__).with_name("templates"))
+    loader = FileSystemLoader([folder, Path(__file__).with_name("templates")])
     # Markdown, which the renderings of a document escape.
-    made = Environment(
-        loader=loader,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,  # noqa: S701
-    )
-    made.globals |= {
-        name: function for name, function in vars(_blocks).items() if inspect.isfunction(function)
-    }
-    made.filters["thousands"] = "{:,}".format
-    return made
+    environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+    environment.globals |= dict(inspect.getmembers(_blocks, inspect.isfunction))
+    environment.filters["thousands"] = "{:,}".format
+    return environment
 
 
 def _parts(text: str) -> tuple[str, list[str], list[tuple[str, list[str]]]]:
