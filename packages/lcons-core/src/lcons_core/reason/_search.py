@@ -28,7 +28,7 @@ from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet, check_width
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
-from lcons_core._types import Bools, Floats, Ints
+from lcons_core._types import Bools, Floats, Ints, Objects
 from lcons_core.reason._rules import Box, Rules, domain_equations
 
 # A region maps some axes, by index, to a mask over their values; the others are free.
@@ -87,7 +87,7 @@ def kinds(space: FeatureSpace, sets: Sequence[PointSet], region: Region | None =
     distinguish; a verdict on a point holds for all points of its kind."""
     W = np.concatenate([_weights(points) for points in sets])
     check_numbers(len(W) * sum(map(len, space.axes)), f"the tables of {len(W):,} rows")
-    different = [[axis.table(W)] for axis in space.axes]
+    different: list[list[Objects]] = [[axis.table(W)] for axis in space.axes]
     for box in (box for points in sets for box in _boxes(points)):
         for i, mask in box.masks(space):
             different[i].append(mask[:, None])
