@@ -88,7 +88,13 @@ def test_of_many_completions_some_are_tried():
     assert "0" in found.example["bit"]
     assert len(found.example["bit"]) <= 2
     nothing = completions(RectifierNetwork(np.zeros((1, 40)), [2.0]), {"bit": {"0": True}}, space=space)
-    assert nothing.forbidden is True  # proved: the bounds of the whole box exclude an accepted point
+    assert (nothing.forbidden, nothing.looked) == (True, 1)  # all completions are of one kind
+    W = np.zeros((3, 40))
+    W[:, 0], W[2] = [4.0, -4.0, 0.0], np.arange(40) / 64
+    for biases, forbidden in (([-2.5, 1.5, -99.0], None), ([-2.5, 1.5, 2.0], True)):
+        # Either of the first two units rejects each point, but no single row all; then the third one does.
+        found = completions(RectifierNetwork(W, biases), {"bit": {"1": True}}, space=space)
+        assert (found.forbidden, found.allowed, found.example) == (forbidden, 0, None)
 
 
 def test_what_the_space_excludes_is_no_combination():

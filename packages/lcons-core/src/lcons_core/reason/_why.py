@@ -270,20 +270,21 @@ def completions(
         return _completions(space, len(psi), len(psi), psi[accepted], int(accepted.sum()), None)
     some = region if total <= limit else kinds(space, [points], region)
     number = math.prod(int(some[i].sum()) if i in some else len(axis) for i, axis in enumerate(space.axes))
-    if number <= limit:
+    every = number <= limit
+    if every:
         chunks: Iterable[Ints] = region_points(space, some, number)
-        unless = True
+        unless: bool | None = True
     else:
-        number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
-        drawn = both_sides(points, space, number, np.random.default_rng(seed), region)
-        chunks, unless = [drawn], _is_proved(points, space, region, drawn)
+        drawn = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
+        sample = both_sides(points, space, drawn, np.random.default_rng(seed), region)
+        chunks, unless = [sample], _is_proved(points, space, region, sample)
     looked = allowed = 0
     first = np.zeros((0, len(space.axes)), dtype=np.int64)
     for chunk in chunks:
         accepted = points.verdicts(space, chunk)
         looked, allowed = looked + len(chunk), allowed + int(accepted.sum())
         first = first if len(first) else chunk[accepted][:1]
-    if total <= limit and not looked:
+    if every and not looked:
         raise InvalidInput("no point of the space has these values together; choose others.")
     return _completions(space, total, looked, space.vectors(first), allowed, unless)
 
