@@ -22,7 +22,7 @@ def test_findings_are_printed_and_the_exit_code_is_1(data, tmp_path):
     found = CliRunner().invoke(main, ["audit", data, "--page", str(page)])
     assert found.exit_code == 1
     assert "train.conll:50: sentence 13: give [aspirin] now\n  given O, proposed B-DRUG" in found.stdout
-    assert "aspirin" in page.read_text()
+    assert "train.conll:50 sentence 13" in page.read_text()
 
 
 def test_findings_as_json(data):

@@ -18,6 +18,7 @@ from lcons_cli.progress import progress
 
 if TYPE_CHECKING:
     from lcons_tasks import Sentence
+    from lcons_tasks.audit import Finding
 
 
 @click.command()
@@ -37,8 +38,9 @@ def audit(
 
     A finding is a run of words, its labels, the cheapest relabelling, its odds and the rules behind them.
     Nothing in DATA is changed. Findings are ranked by their odds and, if at least a third of the tokens are
-    O, by how rarely the sources read the given label as the proposed one. This is not the probability of a
-    mistake: a rare but right label also contradicts the rest, so a person decides.
+    O, by how rarely the sources read the given label as the proposed one. What has too little evidence is
+    only counted. This is not the probability of a mistake: a rare but right label also contradicts the rest,
+    so a person decides.
 
     Exit code 0 if there is no finding, otherwise 1.
 
@@ -55,17 +57,20 @@ def audit(
     sentences = read_sentences(data, form, columns)
     with progress("auditing") as report:
         result = audit_sentences(sentences, progress=lambda step, done, total: report(done, total, step))
+    lines = _lines(data, sentences)
+
+    def place(finding: Finding) -> str:
+        return f"{Path(data).name}:{lines[finding.sentence - 1][finding.first]}" if lines else ""
+
     if page is not None:
-        document = audit_document(result, Path(data).name, most)
+        document = audit_document(result, Path(data).name, most, place)
         write_lines([to_html(document, Path(page).parent).removesuffix("\n")], page)
     count = len(result.findings)
     if as_json:
         print_json(result.to_dict(most))
     else:
-        lines = _lines(data, sentences)
         for finding in result.findings[:most]:
-            place = f"{Path(data).name}:{lines[finding.sentence - 1][finding.first]}" if lines else ""
-            for line in list(finding_lines(result, finding, place))[:3]:
+            for line in list(finding_lines(result, finding, place(finding)))[:3]:
                 click.echo(line)
         more = "" if count <= most else f"; --most {count} shows all"
         findings = "1 finding" if count == 1 else f"{count:,} findings"

@@ -19,50 +19,49 @@ whose terms are the reasons. Tokens of a run are not independent, so the sum wou
 Findings are ranked by their odds or by their rarity. Odds alone put the weaknesses of the sources first:
 where they often read the label g as h, doing so once more shows little. So the rank `rarity` is by
 
-    score = log odds - log share,      share = (C(g, h) - 1/2) / n(g)
+    score = log odds - log share,      share = (C(g, h) + 1/2) / n(g)
 
-where g and h are the given and the proposed label of the clearest token, C(g, h) is the number of tokens
-labelled g that the findings would label h, of n(g). The share is that in other places: its own is not counted
-(and a half is, so that a confusion without another place has a share). Confident learning (Northcutt et al.
-2021) counts the same confusions.
+where g and h are the given and the proposed label of the clearest token, and C(g, h) of the other n(g) - 1
+tokens labelled g would be labelled h (half a token more, so that a confusion without another place has a
+share). Confident learning (Northcutt et al. 2021) counts the same confusions. Rarity was better on five
+sets of entities and slots, and not on chunks and references, where few labels or none stand for "nothing
+here". So the rank is rarity if at least a third of the tokens are O, else odds.
 
-Rarity was better than odds on the five sets of entities and slots that were tried, and not on chunks and
-references, where few labels or none stand for "nothing here". So the rank is rarity if at least a third of
-the tokens are O, else odds; this was chosen after all eight sets were seen. Neither rank is the probability
-of an error: a rare but right label also contradicts the rest.
+A finding needs a score that chance does not reach among so many tokens: at least
 
-A finding needs evidence. Either the form of its clearest token has the proposed label in at least `PLACES`
-other places and the given one in at most a tenth as many; or its confusion is rare, with a share of at most
-`RARE`. Other differences are weaknesses of the sources, and are only counted (`Audit.doubtful`). Where there
-are more differences than half the sentences, the sources have learned from too little: then a finding needs
-both.
+    CLEAR + log(number of tokens) / 2
+
+Other differences are weaknesses of the sources, and are only counted (`Audit.doubtful`). Where there are more
+differences than sentences, the sources have learned from too little: then at most one finding per
+`SENTENCES` sentences is shown, the clearest. Both were chosen on samples of 60 and 400 sentences, with and
+without planted errors. A score is not the probability of an error: a rare but right label also contradicts
+the rest.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from lcons_core import InvalidInput, bilou, bioes, detect_scheme, iob2
+from lcons_core import InvalidInput, detect_scheme
 from lcons_core._schemes import OUTSIDE
 from lcons_core._types import Floats, Ints
 from lcons_core.learn._evidence import fold_bounds
 from lcons_decode import ChainBatch, Hard, decode_batch
 from lcons_decode.chains._marginals import marginals_batch
-from lcons_tasks.audit._rules import ALONE, KEYS, WordRules
+from lcons_tasks.audit._rules import RULES, WordRules
 from lcons_tasks.data import Sentence
+from lcons_tasks.fitted._fitted_tagger import DESIGNED
 from lcons_tasks.models import LinearSettings
 from lcons_tasks.models._coded_text import CodedText, on_each_core
 from lcons_tasks.models._linear_chain import LinearChain
 
-MODEL = "model"
-SOURCES = (MODEL, *KEYS)
-DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
+SOURCES = ("model", *RULES)
 # The share of sentences that may break a scheme, and the scheme is still the rule.
 BROKEN = 0.02
 FLOOR = 1e-6
@@ -71,15 +70,13 @@ FOLDS, MANY, FOLDS_OF_MANY = 5, 5000, 3
 # Tokens that decide on the weights.
 MOST_TOKENS = 20_000
 SETTINGS = LinearSettings(0.1, 0.1, iterations=100)
+# The score that a finding needs, and sentences per finding of weak sources.
+CLEAR, SENTENCES = 4.0, 20
 ODDS, RARITY = "odds", "rarity"
-# Other places that are evidence, and the share of a confusion that is rare.
-PLACES, RARE = 3, 0.1
-# Differences per sentence from which on the sources are weak.
-MOST_DIFFERENT = 0.5
-# CRFs of more labels take hours: their time grows with the square.
-MOST_LABELS = 400
 # The share of O from which on the rank is rarity.
 MOSTLY_OUTSIDE = 1 / 3
+# CRFs of more labels take hours: their time grows with the square.
+MOST_LABELS = 400
 
 Progress = Callable[[str, int, int], None]
 
@@ -104,8 +101,7 @@ class Finding:
     """The tokens first .. stop - 1 of a sentence (its number in the data from 1): their labels `given`, the
     relabelling `proposed`, the log odds and the reasons, the strongest first.
 
-    Of the other tokens with the label of its `clearest` token, `alike` of `others` would be labelled alike.
-    `places`: in how many other places the word of that token has the given and the proposed label.
+    Of the `others`, tokens with the same label as its `clearest` token, `alike` would be labelled alike.
     """
 
     sentence: int
@@ -118,23 +114,11 @@ class Finding:
     clearest: int
     alike: int = 0
     others: int = 0
-    places: tuple[int, int] = (0, 0)
-
-    @property
-    def share(self) -> float:
-        """The share of its confusion in other places."""
-        return (self.alike + 0.5) / (self.others + 1)
-
-    def is_evident(self, weak: bool) -> bool:
-        """Whether the data have enough evidence for it; `weak`: the sources have learned from too little."""
-        there, here = self.places
-        known, rare = here >= PLACES and there <= here / 10, self.share <= RARE
-        return known and rare if weak else known or rare
 
     @property
     def score(self) -> float:
-        """The log odds minus the log of the share of its confusion: the rank `rarity`."""
-        return self.log_odds - math.log(self.share)
+        """The log odds minus the log of the share of its confusion in other places."""
+        return self.log_odds - math.log((self.alike + 0.5) / (self.others + 1))
 
     @property
     def confusion(self) -> tuple[str, str]:
@@ -145,7 +129,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings, by falling odds or score (`rank`); the weight of each source; the scheme of labels; the
+    """The findings by falling odds or score (`rank`); the weight of each source; the scheme of labels; the
     number of `doubtful` differences, without enough evidence for a finding."""
 
     sentences: tuple[Sentence, ...]
@@ -163,15 +147,16 @@ class Audit:
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
         """Plain data, with at most so many findings."""
+        findings = [
+            {**asdict(finding), "score": finding.score, "words": self.sentences[finding.sentence - 1].words}
+            for finding in self.findings[:most]
+        ]
         return {
             "sentences": len(self.sentences),
-            "findings": [
-                {**asdict(one), "score": one.score, "words": list(self.sentences[one.sentence - 1].words)}
-                for one in self.findings[:most]
-            ],
+            "findings": findings,
             "found": len(self.findings),
             "doubtful": self.doubtful,
-            "weights": dict(self.weights),
+            "weights": self.weights,
             "scheme": self.scheme,
             "rank": self.rank,
         }
@@ -186,47 +171,37 @@ def audit(sentences: Sequence[Sentence], *, progress: Progress | None = None) ->
     >>> [(one.sentence, one.given, one.proposed) for one in audit([*right, wrong]).findings]
     [(21, ('O',), ('B-DRUG',))]
     """
-    given = tuple(sentences)
-    bounds = fold_bounds(len(given), FOLDS if len(given) <= MANY else FOLDS_OF_MANY)
-    if len(bounds) < 2 or not all(len(sentence) for sentence in given):
-        raise InvalidInput(
-            f"an audit needs at least two sentences with words: got {len(given)}; pass more labelled ones."
-        )
-    labels = tuple(sorted({label for sentence in given for label in sentence.labels}))
+    sentences = tuple(sentences)
+    bounds = fold_bounds(len(sentences), FOLDS if len(sentences) <= MANY else FOLDS_OF_MANY)
+    if len(bounds) < 2 or not all(len(sentence) for sentence in sentences):
+        raise InvalidInput(f"an audit needs at least two sentences with words: got {len(sentences)}.")
+    counts = Counter(label for sentence in sentences for label in sentence.labels)
+    labels = tuple(sorted(counts))
     if len(labels) > MOST_LABELS:
         raise InvalidInput(f"an audit of over {MOST_LABELS} labels would take hours: got {len(labels):,}.")
     index = {label: i for i, label in enumerate(labels)}
-    y = np.array([index[label] for sentence in given for label in sentence.labels])
-    offsets = np.cumsum([0, *(len(sentence) for sentence in given)])
-    rules = WordRules([sentence.words for sentence in given], y, len(labels))
-    chains = list(_out_of_fold(given, bounds, labels, progress))
-    weights = _weights(chains, bounds, offsets, rules, y)
-    scheme = _scheme(given)
-    hard = [Hard(DESIGNED[scheme](labels), f"{scheme} scheme")] if scheme else []
-    findings: list[Finding] = []
-    for (first, stop), batch in zip(bounds, chains, strict=True):
-        tokens = slice(int(offsets[first]), int(offsets[stop]))
-        pooled = _Pool(batch, rules, tokens, weights)
-        decoded = decode_batch(iter(pooled.chain), hard)
-        for number, (sentence, answer) in enumerate(zip(given[first:stop], decoded, strict=True)):
-            findings += pooled.findings(number, first + number + 1, sentence, answer.y)
-    counts = Counter(label for one in given for label in one.labels)
-    rank = RARITY if counts[OUTSIDE] >= MOSTLY_OUTSIDE * len(y) else ODDS
-    shares = dict(zip(SOURCES, weights.tolist(), strict=True))
-    ranked = _ranked(findings, counts, rank)
-    weak = len(ranked) > MOST_DIFFERENT * len(given)
-    evident = tuple(finding for finding in ranked if finding.is_evident(weak))
-    return Audit(given, evident, shares, scheme, rank, len(ranked) - len(evident))
-
-
-def _ranked(findings: Sequence[Finding], labels: Mapping[str, int], rank: str) -> tuple[Finding, ...]:
-    """The findings by falling odds or score, with the number of others like them."""
-    confusions = Counter(pair for one in findings for pair in zip(one.given, one.proposed, strict=True))
-    counted = [
-        replace(one, alike=confusions[one.confusion] - 1, others=labels[one.confusion[0]] - 1)
-        for one in findings
+    y = np.array([index[label] for sentence in sentences for label in sentence.labels])
+    offsets = np.cumsum([0, *(len(sentence) for sentence in sentences)]).tolist()
+    rules = WordRules([sentence.words for sentence in sentences], y, len(labels))
+    folds = [
+        _Fold(batch, rules, bound, offsets[bound[0]])
+        for bound, batch in zip(bounds, _out_of_fold(sentences, bounds, labels, progress), strict=True)
     ]
-    return tuple(sorted(counted, key=lambda one: -(one.score if rank == RARITY else one.log_odds)))
+    weights = _weights(folds, y)
+    scheme = _scheme(sentences, labels)
+    hard = [Hard(DESIGNED[scheme](labels), f"{scheme} scheme")] if scheme else []
+    differences = [finding for fold in folds for finding in fold.findings(sentences, weights, hard)]
+    confusions = Counter(pair for d in differences for pair in zip(d.given, d.proposed, strict=True))
+    counted = [
+        replace(d, alike=confusions[d.confusion] - 1, others=counts[d.confusion[0]] - 1) for d in differences
+    ]
+    clear = [d for d in counted if d.score >= CLEAR + math.log(len(y)) / 2]
+    most = len(clear) if len(counted) <= len(sentences) else max(1, len(sentences) // SENTENCES)
+    rank = RARITY if counts[OUTSIDE] >= MOSTLY_OUTSIDE * len(y) else ODDS
+    clear.sort(key=lambda d: -(d.score if rank == RARITY else d.log_odds))
+    findings = tuple(clear[:most])
+    shares = dict(zip(SOURCES, weights.tolist(), strict=True))
+    return Audit(sentences, findings, shares, scheme, rank, len(counted) - len(findings))
 
 
 def _out_of_fold(
@@ -248,12 +223,11 @@ def _out_of_fold(
         yield text.scores(model, first, stop)
 
 
-def _scheme(sentences: Sequence[Sentence]) -> str | None:
+def _scheme(sentences: Sequence[Sentence], labels: Sequence[str]) -> str | None:
     """The scheme that the labels obey, but for a few sentences; None if there is none."""
     usual = detect_scheme(sentence.labels for sentence in sentences)
     if usual is not None:
         return usual
-    labels = sorted({label for sentence in sentences for label in sentence.labels})
     for name, rules in DESIGNED.items():
         try:
             constraint = rules(labels)
@@ -265,26 +239,65 @@ def _scheme(sentences: Sequence[Sentence]) -> str | None:
     return None
 
 
-def _weights(
-    chains: Sequence[ChainBatch],
-    bounds: Sequence[tuple[int, int]],
-    offsets: Ints,
-    rules: WordRules,
-    y: Ints,
-) -> Floats:
+class _Fold:
+    """The sentences first .. stop - 1, whose tokens begin at `start`, and the sources that judge them."""
+
+    def __init__(self, batch: ChainBatch, rules: WordRules, bound: tuple[int, int], start: int) -> None:
+        self.batch, self.rules, self.bound, self.start = batch, rules, bound, start
+
+    def logs(self, most: int | None = None) -> Floats:
+        """(tokens, L, sources) the logarithms of the sources' probabilities, of the first tokens."""
+        tokens = slice(self.start, self.start + len(self.batch.emission[:most]))
+        sources = [marginals_batch(self.batch)[:most], *self.rules.probabilities(tokens)]
+        return np.log(np.maximum(np.stack(sources, axis=2), FLOOR))
+
+    def findings(
+        self, sentences: Sequence[Sentence], weights: Floats, hard: Sequence[Hard]
+    ) -> Iterator[Finding]:
+        """All differences between the given labels and the best labelling."""
+        index = {label: i for i, label in enumerate(self.batch.labels)}
+        logs = self.logs()
+        none = {name: np.zeros_like(getattr(self.batch, name)) for name in ("transition", "start", "stop")}
+        pool = replace(self.batch, emission=logs @ weights, **none)
+        decoded = decode_batch(iter(pool), hard)
+        for number, answer, offset in zip(range(*self.bound), decoded, pool.offsets.tolist(), strict=False):
+            sentence, best = sentences[number], answer.y
+            for first, stop in _runs(sentence.labels, best):
+                terms = [
+                    weights * (logs[offset + t, index[best[t]]] - logs[offset + t, index[sentence.labels[t]]])
+                    for t in range(first, stop)
+                ]
+                odds = [float(term.sum()) for term in terms]
+                if (log_odds := max(odds)) > 0:
+                    at = odds.index(log_odds)
+                    reasons = self._reasons(offset, first + at, sentence, best[first + at], terms[at])
+                    labels = (sentence.labels[first:stop], best[first:stop])
+                    yield Finding(number + 1, first, stop, *labels, log_odds, reasons, first + at)
+
+    def _reasons(
+        self, offset: int, t: int, sentence: Sentence, proposed: str, terms: Floats
+    ) -> tuple[Reason, ...]:
+        """The terms of the log odds of word t of a sentence."""
+        old, new = (self.batch.labels.index(label) for label in (sentence.labels[t], proposed))
+        word = sentence.words[t]
+        reasons = [Reason(f"a model of the other folds reads {word!r} as {proposed}", float(terms[0]))]
+        evidence = self.rules.evidence(self.start + offset + t, sentence.words, t)
+        for (key, n), term in zip(evidence, terms[1:].tolist(), strict=True):
+            rule = (
+                f"{key} is {proposed} in {n[new]:.0f} of {n.sum():.0f} other places, {sentence.labels[t]} in"
+                f" {n[old]:.0f}"
+            )
+            reasons.append(Reason(rule, term, int(n.sum())))
+        return tuple(sorted(reasons, key=lambda reason: -abs(reason.log_odds)))
+
+
+def _weights(folds: Sequence[_Fold], y: Ints) -> Floats:
     """(sources,) the weights under which the pool predicts the given labels best."""
     from scipy.optimize import minimize
 
-    stacks: list[Floats] = []
-    golds: list[Ints] = []
-    each = max(1, MOST_TOKENS // len(bounds))
-    for (first, stop), batch in zip(bounds, chains, strict=True):
-        start, end = int(offsets[first]), int(offsets[stop])
-        tokens = slice(start, min(end, start + each))
-        sources = [marginals_batch(batch)[: tokens.stop - start], *rules.probabilities(tokens)]
-        stacks.append(_log(np.stack(sources, axis=2)))
-        golds.append(y[tokens])
-    F, gold = np.concatenate(stacks), np.concatenate(golds)
+    stacks = [fold.logs(max(1, MOST_TOKENS // len(folds))) for fold in folds]
+    F = np.concatenate(stacks)
+    gold = np.concatenate([y[fold.start :][: len(f)] for fold, f in zip(folds, stacks, strict=True)])
     at = F[np.arange(len(gold)), gold]
 
     def loss(w: Floats) -> tuple[float, Floats]:
@@ -297,95 +310,15 @@ def _weights(
         return value, gradient
 
     K = F.shape[2]
-    found = minimize(loss, np.full(K, 1 / K), jac=True, method="L-BFGS-B", bounds=[(0, None)] * K)
-    return np.asarray(found.x)
+    best = minimize(loss, np.full(K, 1 / K), jac=True, method="L-BFGS-B", bounds=[(0, None)] * K)
+    return np.asarray(best.x)
 
 
-class _Pool:
-    """The pool of the sentences of a fold: `chain` has z_t as its emissions, without transitions."""
-
-    def __init__(self, batch: ChainBatch, rules: WordRules, tokens: slice, weights: Floats) -> None:
-        self.rules, self.start, self.weights = rules, tokens.start, weights
-        self.logs = [_log(source) for source in (marginals_batch(batch), *rules.probabilities(tokens))]
-        emission = sum(weight * log for weight, log in zip(weights, self.logs, strict=True))
-        none = {name: np.zeros_like(getattr(batch, name)) for name in ("transition", "start", "stop")}
-        self.chain = replace(batch, emission=emission, **none)
-        self.index = {label: i for i, label in enumerate(batch.labels)}
-
-    def findings(
-        self, number: int, sentence: int, given: Sentence, best: tuple[str, ...]
-    ) -> Iterator[Finding]:
-        """The findings of the sentence with this number in the fold."""
-        start = int(self.chain.offsets[number])
-        for first, stop in _runs(given.labels, best):
-            odds = [
-                float(self.chain.emission[start + t, self.index[best[t]]])
-                - float(self.chain.emission[start + t, self.index[given.labels[t]]])
-                for t in range(first, stop)
-            ]
-            if max(odds) > 0:
-                clearest = first + int(np.argmax(odds))
-                reasons = self._reasons(start + clearest, clearest, given, best[clearest])
-                both = (given.labels[first:stop], best[first:stop])
-                places = self._places(start + clearest, given.labels[clearest], best[clearest])
-                yield Finding(
-                    sentence, first, stop, *both, max(odds), tuple(reasons), clearest, places=places
-                )
-
-    def _places(self, at: int, given: str, proposed: str) -> tuple[int, int]:
-        """How often the word of a token has the given and the proposed label elsewhere."""
-        counts = self.rules.counts[ALONE].elsewhere(slice(self.start + at, self.start + at + 1))[0]
-        return int(counts[self.index[given]]), int(counts[self.index[proposed]])
-
-    def _reasons(self, at: int, t: int, given: Sentence, proposed: str) -> list[Reason]:
-        """The terms of the log odds of one token: `at` in the fold, `t` in its sentence."""
-        old, new = self.index[given.labels[t]], self.index[proposed]
-        terms = [
-            float(weight * (log[at, new] - log[at, old]))
-            for weight, log in zip(self.weights, self.logs, strict=True)
-        ]
-        found = [Reason(f"a model of the other folds reads {given.words[t]!r} as {proposed}", terms[0])]
-        for name, term in zip(KEYS, terms[1:], strict=True):
-            counts = self.rules.counts[name].elsewhere(slice(self.start + at, self.start + at + 1))[0]
-            context = _context(name, given.words, t)
-            alone = self.rules.counts[ALONE].elsewhere(slice(self.start + at, self.start + at + 1))[0]
-            if counts.sum():
-                places = (
-                    f"{context} is {proposed} in {counts[new]:.0f} of {counts.sum():.0f} other places,"
-                    f" {given.labels[t]} in {counts[old]:.0f}"
-                )
-            elif alone.sum():  # the rule has the probabilities of the word alone
-                places = f" is usually {proposed}, and{context} it stands nowhere else"
-            else:  # those of all words
-                share = self.rules.share[new]
-                places = f" stands nowhere else, and {share:.0%} of all words are {proposed}"
-            found.append(Reason(f"{given.words[t]!r}{places}", term, int(counts.sum() or alone.sum())))
-        return sorted(found, key=lambda one: -abs(one.log_odds))
-
-
-def _log(source: Floats) -> Floats:
-    return np.log(np.maximum(source, FLOOR))
-
-
-def _context(name: str, words: Sequence[str], t: int) -> str:
-    """The neighbour of a word in a key, in words."""
-    if name.endswith("before it"):
-        return f" after {words[t - 1]!r}" if t else " at the start of a sentence"
-    if name.endswith("after it"):
-        return f" before {words[t + 1]!r}" if t + 1 < len(words) else " at the end of a sentence"
-    return ""
-
-
-def _runs(given: Sequence[str], best: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _runs(labels: Sequence[str], best: Sequence[str]) -> Iterator[tuple[int, int]]:
     """(first, stop) of each run of tokens with other labels.
 
     >>> list(_runs("aabba", "abbab"))
     [(1, 2), (3, 5)]
     """
-    first = None
-    for t, differs in enumerate([*(a != b for a, b in zip(given, best, strict=True)), False]):
-        if differs and first is None:
-            first = t
-        elif not differs and first is not None:
-            yield first, t
-            first = None
+    edges = np.flatnonzero(np.diff([0, *(a != b for a, b in zip(labels, best, strict=True)), 0]))
+    return zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)

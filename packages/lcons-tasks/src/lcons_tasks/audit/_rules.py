@@ -12,22 +12,29 @@ its key elsewhere gets p0, so that a rule without evidence says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lcons_core._types import Floats, Ints
 
-START, STOP = "", "\n"
-
 Words = Sequence[str]
-ALONE = "word"
-KEYS: Mapping[str, Callable[[Words], list[tuple[str, ...]]]] = {
-    ALONE: lambda words: [(word,) for word in words],
-    "word and the one before it": lambda words: list(zip([START, *words[:-1]], words, strict=True)),
-    "word and the one after it": lambda words: list(zip(words, [*words[1:], STOP], strict=True)),
+# Of each rule: the place of the neighbour, and it in words; at an end of a sentence, there is none.
+RULES: Mapping[str, tuple[int, str, str]] = {
+    "word": (0, "", ""),
+    "word and the one before it": (-1, " after {!r}", " at the start of a sentence"),
+    "word and the one after it": (1, " before {!r}", " at the end of a sentence"),
 }
+
+
+def neighbours(words: Words, side: int) -> Words:
+    """The neighbour of each word on a side, "" where there is none; the word itself for 0.
+
+    >>> neighbours(["a", "b"], -1), neighbours(["a", "b"], 1)
+    (['', 'a'], ['b', ''])
+    """
+    return ["", *words, ""][1 + side : 1 + side + len(words)]
 
 
 class KeyCounts:
@@ -58,21 +65,27 @@ class WordRules:
     """The rules of all tokens of a corpus of S sentences, with label indices `labels` of its tokens."""
 
     def __init__(self, words: Sequence[Words], labels: Ints, L: int) -> None:
-        lengths = [len(sentence) for sentence in words]
-        sentence = np.repeat(np.arange(len(words)), lengths)
-        forms = [[word.lower() for word in own] for own in words]
+        sentence = np.repeat(np.arange(len(words)), [len(one) for one in words])
+        forms = [[word.lower() for word in one] for one in words]
         self.share = np.bincount(labels, minlength=L) / max(len(labels), 1)
-        self.counts = {
-            name: KeyCounts([key for own in forms for key in keys(own)], sentence, labels, L)
-            for name, keys in KEYS.items()
-        }
+        self.counts = []
+        for side, _, _ in RULES.values():
+            keys = [key for one in forms for key in zip(one, neighbours(one, side), strict=True)]
+            self.counts.append(KeyCounts(keys, sentence, labels, L))
 
     def probabilities(self, tokens: slice) -> list[Floats]:
-        """(tokens, L) the probability of each label by each rule of `KEYS`."""
-        found: list[Floats] = []
+        """(tokens, L) the probability of each label by each rule."""
+        answers: list[Floats] = []
         prior: Floats = self.share[None, :]
-        for counts in self.counts.values():
+        for counts in self.counts:
             n = counts.elsewhere(tokens)
-            found.append((n + prior) / (n.sum(axis=1, keepdims=True) + 1.0))
-            prior = found[0]
-        return found
+            answers.append((n + prior) / (n.sum(axis=1, keepdims=True) + 1.0))
+            prior = answers[0]
+        return answers
+
+    def evidence(self, token: int, words: Words, t: int) -> Iterator[tuple[str, Floats]]:
+        """For each rule, the key of a token, word t of its sentence, in words, and (L,) its counts."""
+        for (side, inner, edge), counts in zip(RULES.values(), self.counts, strict=True):
+            neighbour = neighbours(words, side)[t]
+            context = inner.format(neighbour) if neighbour else edge
+            yield f"{words[t]!r}{context}", counts.elsewhere(slice(token, token + 1))[0]
