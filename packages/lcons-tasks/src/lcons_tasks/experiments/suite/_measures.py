@@ -29,72 +29,67 @@ def _weights(n: int) -> Floats:
     return np.concatenate(list(drawn_weights(n)))
 
 
-def drawn_gain(cell: RecordCell, row: str, over: str) -> tuple[float, Floats]:
-    """The gain of a row over another in one cell, and the same of each draw of sentences (DRAWS,)."""
+def _drawn_gain(cell: RecordCell, row: str, over: str) -> Floats:
+    """(1 + DRAWS,) the gain of a row over another in one cell, and the same of each draw of sentences."""
     ours, theirs = (cell.of(name, FIGURE) for name in (row, over))
     weights = _weights(len(ours))
     drawn = f1(weights @ ours) - f1(weights @ theirs)
-    return float(f1(ours.sum(0)) - f1(theirs.sum(0))), drawn
+    return np.concatenate([[f1(ours.sum(0)) - f1(theirs.sum(0))], drawn])
 
 
-def _interval(mean: float, drawn: Floats) -> Interval:
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return Interval(mean, float(low), float(high))
+def _interval(figures: Floats) -> Interval:
+    low, high = np.percentile(figures[1:], [2.5, 97.5])
+    return Interval(float(figures[0]), float(low), float(high))
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The gain of a row over another in each cell of a record: values (cells,), and draws (cells, DRAWS)."""
+    """The gains of a row over another in cells, (1 + DRAWS,) each: the gain, and that of each draw."""
 
     cells: tuple[RecordCell, ...]
-    values: Floats
-    drawn: Floats
+    drawn: Sequence[Floats]
 
     @classmethod
     def of(cls, record: Record, row: str, over: str) -> Gains:
         """The gains of those cells that have both rows."""
         cells = tuple(cell for cell in record.cells if row in cell.rows and over in cell.rows)
-        found = [drawn_gain(cell, row, over) for cell in cells]
-        drawn = np.array([own for _, own in found]).reshape(-1, DRAWS)
-        return cls(cells, np.array([value for value, _ in found]), drawn)
+        return cls(cells, [_drawn_gain(cell, row, over) for cell in cells])
 
     def each(self) -> list[Interval]:
         """The gain of each cell, by sentences."""
-        return [_interval(float(v), d) for v, d in zip(self.values, self.drawn, strict=True)]
+        return [_interval(drawn) for drawn in self.drawn]
 
-    def _groups(self) -> dict[tuple[Any, Any], list[int]]:
-        found: dict[tuple[Any, Any], list[int]] = {}
-        for i, cell in enumerate(self.cells):
-            found.setdefault((cell.at["set"], cell.at["size"]), []).append(i)
-        return found
+    def _means(self) -> dict[tuple[Any, Any], Floats]:
+        """The mean gain over starting points of each (set, N)."""
+        groups: dict[tuple[Any, Any], list[Floats]] = {}
+        for cell, drawn in zip(self.cells, self.drawn, strict=True):
+            groups.setdefault((cell.at["set"], cell.at["size"]), []).append(drawn)
+        return {key: np.array(group).mean(0) for key, group in groups.items()}
 
     def by_sample(self) -> Mapping[tuple[Any, Any], Interval]:
         """The mean gain over starting points of each (set, N), by sentences."""
-        return {
-            key: _interval(float(self.values[own].mean()), self.drawn[own].mean(0))
-            for key, own in self._groups().items()
-        }
+        return {key: _interval(drawn) for key, drawn in self._means().items()}
 
-    def mean(self, sets: Sequence[Any] | None = None, sizes: Sequence[Any] | None = None) -> Interval | None:
-        """The mean over all (set, N), or over those of some sets or sizes; None if there are none."""
-        chosen = [
-            own
-            for (name, size), own in self._groups().items()
-            if (sets is None or name in sets) and (sizes is None or size in sizes)
-        ]
-        if not chosen:
+    def mean(self, name: Any = None, size: Any = None) -> Interval | None:
+        """The mean over all (set, N), or over those of a set or a size; None if there are none."""
+        chosen = np.array(
+            [
+                drawn
+                for key, drawn in self._means().items()
+                if name in (None, key[0]) and size in (None, key[1])
+            ]
+        )
+        if not len(chosen):
             return None
-        values = np.array([self.values[own].mean() for own in chosen])
-        drawn = np.array([self.drawn[own].mean(0) for own in chosen])
         picks = np.random.default_rng(1).integers(0, len(chosen), (DRAWS, len(chosen)))
-        means = drawn[picks, np.arange(DRAWS)[:, None]].mean(1)
-        return _interval(float(values.mean()), means)
+        means = chosen[:, 1:][picks, np.arange(DRAWS)[:, None]].mean(1)
+        return _interval(np.concatenate([[chosen[:, 0].mean()], means]))
 
 
-def better_and_worse(found: Sequence[Interval]) -> tuple[int, int]:
+def better_and_worse(gains: Sequence[Interval]) -> tuple[int, int]:
     """How many gains are significantly above 0, and how many below.
 
     >>> better_and_worse([Interval(1, 0.5, 2), Interval(0, -1, 1), Interval(-1, -2, -0.1)])
     (1, 1)
     """
-    return sum(one.low > 0 for one in found), sum(one.high < 0 for one in found)
+    return sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
