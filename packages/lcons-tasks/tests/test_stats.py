@@ -106,3 +106,9 @@ def test_the_mean_is_over_runs_and_a_rerun_gives_the_same_interval():
 def test_chunk_f1_needs_a_label_for_each_label_of_each_sentence(gold, found):
     with pytest.raises(InvalidInput):
         chunk_f1(gold, found)
+
+
+@pytest.mark.parametrize("labels", [["B-X", "O"], "O", [[1, 2]], [1, 2]])
+def test_span_f1_refuses_what_is_no_list_of_labels_per_sentence(labels):
+    with pytest.raises(InvalidInput):
+        chunk_f1(labels, labels)

@@ -145,8 +145,9 @@ def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> C
     >>> chunk_f1([["B-X", "O"]], [["B-X", "B-X"]])
     ChunkF1(right=1, predicted=2, gold=1)
     """
-    if any(isinstance(y, str) for y in (gold, found, *gold, *found)):
-        raise InvalidInput("`gold` and `found` need one list of labels per sentence: got single labels.")
+    of_lists = all(isinstance(y, Sequence | np.ndarray) and not isinstance(y, str) for y in (*gold, *found))
+    if not of_lists or not all(isinstance(label, str) for y in (*gold, *found) for label in y):
+        raise InvalidInput("`gold` and `found` need one list of labels, as text, per sentence.")
     if list(map(len, gold)) != list(map(len, found)):
         raise InvalidInput("`found` needs as many sentences and labels as `gold`.")
     return ChunkF1(*count_right(gold, found).sum(0).tolist())
