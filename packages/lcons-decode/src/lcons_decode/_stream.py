@@ -194,7 +194,7 @@ def decode_batch(
     budget, threads).
 
     >>> streams = (ChainScores([[0.0, 1.0]], labels=["A", "B"]) for _ in range(2))
-    >>> [found.y for found in decode_batch(streams)]
+    >>> [answer.y for answer in decode_batch(streams)]
     [('B',), ('B',)]
     """
     if decoder not in DECODERS:

@@ -23,7 +23,7 @@ from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequence
 from lcons_decode.chains._lattice import Lattice, Level
 from lcons_decode.chains._windows import ChainConstraints
 
-# Sequences that are computed together; they are sorted by length, so that little is computed in vain.
+# Sequences that are computed together; they are sorted by length, so that few steps are padding.
 _TOGETHER = 256
 
 

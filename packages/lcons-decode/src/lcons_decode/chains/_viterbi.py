@@ -177,7 +177,7 @@ def nbest(
     Global constraints do not change the order; `violations` lists those that a labelling breaks.
 
     >>> scores = ChainScores([[1.0, 0.0], [0.0, 2.0]], labels=["B", "I"])
-    >>> [(found.y, found.score) for found in nbest(scores, 2)]
+    >>> [(answer.y, answer.score) for answer in nbest(scores, 2)]
     [(('B', 'I'), 3.0), (('I', 'I'), 2.0)]
     """
     if not isinstance(count, int) or count < 1:
