@@ -3,15 +3,24 @@
 from collections import Counter
 from itertools import pairwise
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lcons_core import LconsError, Recipe, iob2, load, save
+from lcons_core import LconsError, Recipe, iob2
 from lcons_core._instance import Instance
-from lcons_core.learn._estimator import AUTO_HIDDEN
-from lcons_core.learn._recipe import DOUBLINGS
+from lcons_core.learn._recipe import DOUBLINGS, FEATURES
 from lcons_decode import ChainScores, Scored, Soft, decode_batch, forbidden_ngrams
 from lcons_tasks import choose, diagnose
-from lcons_tasks.own_data import Structures, learn
+from lcons_tasks.own_data import (
+    PsiTable,
+    Structures,
+    contiguous_folds,
+    learn,
+    split,
+    summary_dict,
+)
 from lcons_tasks.stats import chunk_f1
 
 SENTENCES = [
@@ -22,6 +31,10 @@ SENTENCES = [
     Instance({"word": ("Lee", "Ann"), "pos": ("N", "N")}, ("B", "B")),
 ]
 STRANGE = Instance({"word": ("Oh", "Lee"), "pos": ("U", "N")}, ("O", "I"))
+TYPED = [
+    Instance({}, labels.split())
+    for labels in ("B-X I-X O O", "O O B-Y", "B-Y I-Y I-Y O", "O B-X I-X B-Y O", "O O", "B-X O B-Y I-Y")
+]
 SCORES = ChainScores([[0.0, 1.0, 2.0]], labels=["B-X", "I-X", "O"])
 SCHEME = iob2(SCORES.labels)
 TRAPS = {
@@ -80,13 +93,6 @@ def test_the_size_of_a_typical_violation_is_recorded():
     assert "violation" not in everything.constraint.provenance
 
 
-def test_invalid_vectors_are_counted_alike_everywhere():
-    settings = Recipe("pos", hidden=2, negatives="recast", many=2)
-    found = learn(Structures(SENTENCES), settings)
-    assert found.examples.negatives.weight.sum() > len(found.examples.negatives)
-    assert found.explanation.coverage.total == len(found.examples.negatives)
-
-
 OTHERS = [Instance({}, ("X", "O"))]
 
 
@@ -128,20 +134,109 @@ def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
     assert best[0] == found.constraint.network.K
 
 
-def test_with_other_negatives_auto_is_the_learners_own():
-    data = Structures([*SENTENCES, *SENTENCES])
-    settings = Recipe("pos", hidden="auto", negatives="relabel", many="all", folds=2)
-    found = learn(data, settings)
-    assert found.tried == ()
-    assert len(found.scores) == len(AUTO_HIDDEN)
+@pytest.mark.parametrize("feature", [name for name in FEATURES if name not in ("pairs", "tuples")])
+def test_each_feature_is_learned_from_structures(feature):
+    found = learn(Structures(SENTENCES * 5), Recipe(feature, hidden=3), Structures(SENTENCES))
+    assert found.constraint.feature is not None
+    assert found.held_out.structures == 5
+    assert found.held_out.new_parts == 0
+    assert found.constraint.provenance["recipe"]["negatives"] == found.negatives
 
 
-def test_a_constraint_keeps_what_its_rules_rest_on(tmp_path):
-    found = learn(Structures(SENTENCES), Recipe(hidden=3))
-    save(found.constraint, tmp_path / "c.json")
-    kept = load(tmp_path / "c.json").provenance["evidence"]
-    assert [one["rule"] for one in kept] == [rule.words for rule in found.explanation.rules]
-    assert [(one["support"], one["seen"]) for one in kept] == [
-        (rule.support, rule.exceptions) for rule in found.explanation.rules
-    ]
-    assert all(one["expected"] >= 0 for one in kept)
+def test_held_out_structures_that_are_forbidden_are_counted_and_shown():
+    strange = Instance({"word": ("Oh", "Lee")}, ("O", "I"))
+    held_out = Structures((SENTENCES[0], strange, strange), rows=np.array([10, 11, 12]))
+    found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out)
+    judged = found.held_out
+    assert (judged.structures, judged.forbidden_structures) == (3, 2)
+    assert (judged.parts, judged.forbidden_parts, judged.new_parts, judged.new_allowed) == (4, 2, 2, 0)
+    (shown,) = judged.examples
+    assert (shown.count, shown.structure, shown.text) == (2, 11, "Oh/O Lee/I")
+    assert shown.words == "label 1 O, label 2 I"
+    assert len(found.warnings) == 1
+
+
+def test_labels_that_training_has_not_are_left_out_and_counted():
+    held_out = Structures((Instance({}, ("O", "X")), Instance({}, ("O", "B"))), rows=np.array([6, 7]))
+    judged = learn(Structures(SENTENCES), Recipe(hidden=2), held_out).held_out
+    assert (judged.structures, judged.outside) == (1, 1)
+    assert judged.outside_example == "structure 6: unknown label 'X'"
+
+
+def table(rows=3):
+    grid = np.array([[a, 1 - a, b, 1 - b] for a in (0, 1) for b in (0, 1)] * rows, dtype=float)
+    return PsiTable(("k=a", "k=b", "m=c", "m=d"), grid, (grid[:, 0] == 0) | (grid[:, 2] == 0))
+
+
+def test_a_table_is_learned_and_judged():
+    found = learn(table(), Recipe(hidden=1), table())
+    assert found.constraint.feature is None
+    assert found.constraint.accepts(table().X).tolist() == table().valid.tolist()
+    assert (found.held_out.invalid, found.held_out.invalid_forbidden) == (3, 3)
+    assert str(found.explanation).startswith("- k a needs m d")
+
+
+def test_valid_rows_alone_need_a_source_of_negatives():
+    data = table().take(table().valid)
+    with pytest.raises(LconsError):
+        learn(data)
+    found = learn(data, Recipe(hidden=1, negatives="unseen"), data)
+    assert found.constraint.accepts(table().X).tolist() == table().valid.tolist()
+
+
+def test_vectors_given_as_both_count_as_valid_and_are_told():
+    X, valid = (
+        np.concatenate([old, new]) for old, new in ((table().X, table().X[:1]), (table().valid, [False]))
+    )
+    data = PsiTable(table().names, X, valid)
+    found = learn(data, Recipe(hidden=1))
+    assert found.contradictions == 1
+    assert found.constraint.accepts(table().X[:1]).all()
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_a_split_keeps_every_row_once_and_its_number(valid, invalid):
+    y = np.arange(valid + invalid) < valid
+    table = PsiTable(("a",), np.arange(valid + invalid)[:, None].astype(float), y)
+    train, held_out = split(table)
+    pieces = [train] if held_out is None else [train, held_out]
+    assert sorted(np.concatenate([p.numbers() for p in pieces])) == list(range(1, valid + invalid + 1))
+    assert all(np.array_equal(p.X[:, 0] + 1, p.numbers()) for p in pieces)
+    assert train.valid.any()
+    assert not train.valid.all()
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=20), st.integers(2, 5))
+def test_folds_of_a_table_have_rows_of_both_kinds(valid, folds):
+    table = PsiTable(("a",), np.arange(len(valid), dtype=float)[:, None], np.array(valid))
+    pairs = contiguous_folds(table, folds)
+    held = sorted(row for _, fold in pairs for row in fold.numbers().tolist())
+    assert held == ([] if not pairs else list(range(1, len(valid) + 1)))
+    for rest, fold in pairs:
+        if len(set(valid)) == 2:
+            assert len(set(fold.valid)) == 2
+        assert not set(rest.numbers()) & set(fold.numbers())
+
+
+def test_folds_judge_the_networks_that_were_learned_without_them():
+    data, recipe = Structures([*TYPED * 4, Instance({}, ("O", "I-X"))]), Recipe(hidden=3)
+    found = learn(data, recipe, folds=3)
+    alone = [learn(rest, recipe, fold).held_out for rest, fold in contiguous_folds(data, 3)]
+    for name in ("structures", "parts", "forbidden_parts", "forbidden_structures", "new_parts", "outside"):
+        assert getattr(found.held_out, name) == sum(getattr(one, name) for one in alone)
+    assert found.held_out.forbidden_parts == 1
+    assert found.held_out.examples[0].words == "label 1 O, label 2 I-X"
+    assert found.constraint.satisfied(["O", "I-X"])
+
+
+def test_bounds_are_in_the_summary():
+    found = learn(Structures(TYPED * 8), folds=4)
+    assert summary_dict(found, "", "")["bound"] == found.held_out.bound.to_dict()
+    assert found.recommendation.use == "hard"
+
+
+def test_windows_without_evidence_that_are_forbidden_are_told():
+    found = learn(Structures(TYPED * 8))
+    assert found.undecided.count
+    assert not found.undecided.rejected
+    assert not found.warnings

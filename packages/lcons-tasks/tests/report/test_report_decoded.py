@@ -17,7 +17,6 @@ from lcons_tasks.report._document import Table
 from lcons_tasks.report._page import report_page
 from lcons_tasks.report._predictions import read_predictions
 from lcons_tasks.report._run import read_runs
-from lcons_tasks.report._spans import change_spans
 from lcons_tasks.stats import chunk_f1
 
 LABELS = ("B-X", "I-X", "O")
@@ -142,12 +141,6 @@ def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(t
     assert "gold" not in shown
     assert shown.count("(not in the other)") == 2
     assert "data-wrong" not in shown
-
-
-def test_spans_go_by_what_labels_are(tmp_path):
-    first, *_ = read_predictions(write(tmp_path / "labels", decoded(["A-side"], ["B-side"])))
-    assert change_spans(first.change, "before") == (("A-side", 0, 1),)
-    assert change_spans(first.change, "after") == (("B-side", 0, 1),)
 
 
 def test_hostile_labels_of_the_user_stay_text(tmp_path):

@@ -6,9 +6,9 @@ A valid structure that it forbids is an error of the constraint: decoding under 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -69,10 +69,6 @@ class Judgement:
     def bound(self) -> Bound:
         """The bound on the share of valid parts that are forbidden."""
         return Bound(self.forbidden_parts, self.parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
 
     def warnings(self, where: str) -> list[str]:
         """A sentence if valid structures are forbidden, and one if more than a few cannot be judged."""
@@ -185,14 +181,20 @@ def _forbidden(constraint: LearnedConstraint, data: Data, parts: Parts, row: int
     named = constraint.space.describe(parts.rows.psi.take(np.array([row])).dense()[0])
     total = why(constraint, named).arithmetic
     if all(block.kind is Kind.ONE_HOT for block in constraint.space.blocks if block.name in named):
-        for name in list(named):
-            rest = {other: value for other, value in named.items() if other != name}
-            if rest and why(constraint, rest).forbidden:
-                named = rest
+        named = smallest_forbidden(constraint, named)
     owner = int(parts.rows.owner[row])
     text = _text(constraint, data, owner, parts.position(row))
     words = ", ".join(_in_words(name, value) for name, value in named.items())
     return Forbidden(count, words, int(data.numbers()[owner]), text, total)
+
+
+def smallest_forbidden(constraint: LearnedConstraint, named: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of a forbidden combination without those that are not needed for it."""
+    for name in list(named):
+        rest = {other: value for other, value in named.items() if other != name}
+        if rest and why(constraint, rest).forbidden:
+            named = rest
+    return named
 
 
 def _in_words(name: str, value: Any) -> str:

@@ -28,14 +28,10 @@ from lcons_core._psi import PsiRows
 from lcons_core.learn._estimator import AUTO, Progress
 from lcons_core.learn._examples import UNSEEN
 from lcons_core.learn._recipe import DOUBLED, Fitted
-from lcons_core.reason._words import Rule, TypeRule
 from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds, structures_of
 from lcons_tasks.own_data._examples import GIVEN, Parts, Task, check_columns, parts_of, rows_of, task_of
 from lcons_tasks.own_data._judgement import Judgement, Undecided, added, judge
 from lcons_tasks.own_data._recommendation import Recommendation, recommend
-
-# A constraint file stores the evidence for at most this many rules.
-MOST_EVIDENCE = 200
 
 Report = Callable[[Progress], None] | None
 
@@ -121,12 +117,10 @@ def learn(
         *([] if undecided is None else undecided.warnings),
         *([learner.fit_warning_] if learner.fit_warning_ else []),
     ]
-    recorded = {"evidence": evidence(explanation), **_violation(constraint, task.examples)}
-    if judged is not None:
-        recorded["bound"] = judged.bound.to_dict()
+    provenance = {**constraint.provenance, **_violation(constraint, task.examples)}
     results = learner.cv_results_
     return Learned(
-        constraint=replace(constraint, provenance={**constraint.provenance, **recorded}),
+        constraint=replace(constraint, provenance=provenance),
         examples=task.examples,
         recipe=task.recipe,
         negatives=task.negatives,
@@ -175,21 +169,6 @@ def _by_folds(
             # The rest is too small for the feature or the search; the other folds still judge.
             continue
         yield _judged(task, constraint, rest, fold)
-
-
-def evidence(explanation: Explanation) -> list[dict[str, Any]]:
-    """The evidence for each rule in the data, for the file of the constraint."""
-    rules: list[Rule | TypeRule] = [*explanation.types, *explanation.rules]
-    return [
-        {
-            "rule": rule.words,
-            "support": round(rule.support),
-            "expected": round(rule.expected, 3),
-            "seen": round(rule.exceptions),
-        }
-        for rule in rules[:MOST_EVIDENCE]
-        if rule.support is not None and rule.expected is not None and rule.exceptions is not None
-    ]
 
 
 def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:

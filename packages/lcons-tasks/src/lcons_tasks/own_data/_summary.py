@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lcons_core.features import NgramContext
 from lcons_core.features._ngrams import type_of
 from lcons_core.reason._words import by_chance
-from lcons_tasks.own_data._judgement import FEWEST, Undecided, of, percent
+from lcons_tasks.own_data._judgement import FEWEST, of, percent
 from lcons_tasks.own_data._learn import Learned
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def _environment(package: str) -> Environment:
     environment = Environment(  # noqa: S701 (plain text)
         loader=PackageLoader(package), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters |= {"percent": percent, "number": "{:,}".format}
+    environment.filters |= {"percent": percent, "number": "{:,}".format, "chance": by_chance}
     environment.globals |= {"of": of, "fewest": FEWEST}
     return environment
 
@@ -35,19 +35,10 @@ def rendered(package: str, template: str, **values: Any) -> str:
 
 def summarise(learned: Learned, learned_from: str, held_out: str) -> str:
     """The report: what was learned and from what, the rules in words, and the judgement on held-out data."""
-    return (
-        rendered(
-            "lcons_tasks.own_data",
-            "learned.txt",
-            learned=learned,
-            learned_from=learned_from,
-            held_out=held_out,
-            described=described(learned),
-            K=learned.constraint.network.K,
-            evidence="" if learned.undecided is None else _evidence(learned, learned.undecided),
-        )
-        + "\n"
-    )
+    texts = {"learned_from": learned_from, "held_out": held_out, "described": described(learned)}
+    typed = any(type_of(label)[1] for label in learned.constraint.labels)
+    values = {"learned": learned, "K": learned.constraint.network.K, "typed": typed, **texts}
+    return rendered("lcons_tasks.own_data", "learned.txt", **values) + "\n"
 
 
 def summary_dict(learned: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
@@ -75,8 +66,8 @@ def summary_dict(learned: Learned, learned_from: str, held_out: str) -> dict[str
         "tried": [{"hidden": K, "right": right} for K, right in learned.tried],
         "learned_from": learned_from,
         "held_out_data": held_out,
-        "training": learned.training.to_dict(),
-        "held_out": None if learned.held_out is None else learned.held_out.to_dict(),
+        "training": asdict(learned.training),
+        "held_out": None if learned.held_out is None else asdict(learned.held_out),
         "bound": None if learned.held_out is None else learned.held_out.bound.to_dict(),
         "explanation": explanation,
         "use": learned.recommendation.use,
@@ -94,17 +85,3 @@ def described(learned: Learned) -> str:
     n, labels = (f", n = {feature.n}" if feature.n else ""), len(feature.labels)
     padded = ", padded" if feature.pad else ""
     return f"{name}{n}{padded}{f', {labels} labels' if labels else ''} ({d:,} columns)"
-
-
-def _evidence(learned: Learned, undecided: Undecided) -> str:
-    """The evidence that was needed. Labels of types have it together: a rule on a rare type may have less."""
-    needed, feature = undecided.needed, learned.constraint.feature
-    times = "once" if needed.least == 1 else f"{needed.least:g} times"
-    text = f"what is forbidden was never seen, and chance would have shown it {times} or more"
-    if max(needed.refuted_parts, needed.refuted_classes) >= needed.least:
-        parts, classes = by_chance(needed.refuted_parts), by_chance(needed.refuted_classes)
-        text += f",\n  and more often than what folds refuted ({parts}; classes of types: {classes})"
-    if feature is not None and any(type_of(label)[1] for label in feature.labels):
-        text += ".\n  Types count together (O before any I-X), so a rule on a rare type may be expected"
-        text += " less often"
-    return text

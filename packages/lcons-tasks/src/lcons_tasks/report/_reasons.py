@@ -12,6 +12,7 @@ import numpy as np
 
 from lcons_core import Instance, LconsError, LearnedConstraint, why
 from lcons_core.features import SequenceFeature
+from lcons_tasks.own_data._judgement import smallest_forbidden
 
 NO_WINDOW = "no single window explains it: the change follows from others, or from a global constraint"
 
@@ -41,10 +42,8 @@ def reason(before: Instance, after: Instance, constraints: Mapping[str, LearnedC
         return NO_WINDOW, ""
     constraint, point, least = chosen
     named = constraint.space.describe(point)
-    for name in list(named) if least < 0 else ():
-        rest = {other: value for other, value in named.items() if other != name}
-        if rest and why(constraint, rest).forbidden:
-            named = rest
+    if least < 0:
+        named = dict(smallest_forbidden(constraint, named))
     verdict = "forbidden" if least < 0 else f"penalised (margin {least:.2f}, at most 1)"
     parts = ", ".join(f"{name} {value}" for name, value in named.items())
     return f"{verdict}: {parts}", why(constraint, named).arithmetic
