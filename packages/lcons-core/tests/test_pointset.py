@@ -22,8 +22,8 @@ from lcons_core import (
     why,
 )
 from lcons_core._pointset import PointSet
+from lcons_core.reason._points import scan
 from lcons_core.reason._rules import Box
-from lcons_core.reason._search import scan
 
 PAIR = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
 NO_PLACE_KILLS = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])

@@ -9,7 +9,7 @@
 Up to `limit` points the whole domain is enumerated and the counts are exact. Two networks on a larger domain
 are equal if they have the same units: units that are never active are ignored, and units are compared by
 their values on the domain. Otherwise one point of each kind is checked, if there are few kinds of points
-(`_search.py`); if not, points are drawn. On a space with real blocks points are sampled.
+(`_points.py`); if not, points are drawn. On a space with real blocks points are sampled.
 
 `simplify` drops a row r = c . psi + b that is, on the finite domain of a space,
 
@@ -41,8 +41,7 @@ from lcons_core._psi import Psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Ints, OnProgress
-from lcons_core.reason._rules import DomainEquations, domain_equations
-from lcons_core.reason._search import (
+from lcons_core.reason._points import (
     ENUMERATION_LIMIT,
     MOST_KINDS,
     both_sides,
@@ -53,6 +52,7 @@ from lcons_core.reason._search import (
     region_points,
     scan,
 )
+from lcons_core.reason._rules import DomainEquations, domain_equations
 
 DRAWN, NUMBERS = 2**14, 2**23
 CELLS = 2**24

@@ -44,7 +44,7 @@ from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._search import (
+from lcons_core.reason._points import (
     ENUMERATION_LIMIT,
     Region,
     both_sides,

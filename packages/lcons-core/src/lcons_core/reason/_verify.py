@@ -32,7 +32,7 @@ from lcons_core._pointset import Fitted, PointSet, as_points, check_width
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import LiftedInequalities, estimate_rows, lift, most_violated, to_inequalities
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._search import both_sides, drawn_points, drawn_psi, near_boundary
+from lcons_core.reason._points import both_sides, drawn_points, drawn_psi, near_boundary
 
 MOST_EXHAUSTED = 10**5
 # Rows and units times points: some tens of seconds.

@@ -6,7 +6,7 @@ Paper: Sec. 4.1 reads a learned inequality, Eq. 9, by hand: (Location, Kill) is 
 Not in the paper: partial assignments. For these, `why` uses the row with the smallest maximum over the
 completions; a block without a value counts with its best value, so the sum is a bound. `completions` looks
 for an allowed point with the given values. A combination is forbidden iff every completion is rejected, by
-any rows. Up to `limit` completions, or kinds of them (`_search.py`), are all checked, so the answer is a
+any rows. Up to `limit` completions, or kinds of them (`_points.py`), are all checked, so the answer is a
 proof. Of more, some are drawn: then an allowed one is a proof, and so is a row that rejects all completions.
 """
 
@@ -27,8 +27,7 @@ from lcons_core._pointset import Fitted, PointSet, as_points, row_of
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
 from lcons_core.reason._explain import candidate_rows, freed
-from lcons_core.reason._rules import Box
-from lcons_core.reason._search import (
+from lcons_core.reason._points import (
     Region,
     both_sides,
     drawn_points,
@@ -37,6 +36,7 @@ from lcons_core.reason._search import (
     region_points,
     space_of,
 )
+from lcons_core.reason._rules import Box
 from lcons_core.reason._words import sentence
 
 COMPLETIONS = 200

@@ -48,8 +48,8 @@ from lcons_core._blocks import Axis, CellAxis, Kind
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats
 from lcons_core.features._ngrams import block_names, type_of
+from lcons_core.reason._points import Region
 from lcons_core.reason._rules import Box
-from lcons_core.reason._search import Region
 
 LEGEND = (
     "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"
