@@ -1,4 +1,4 @@
-"""Put the tables, the curves and the command of a run into a page of results, between its markers.
+"""Put the tables and the command of a run into a page of results, between its markers.
 
 ./tools/venv python tools/results.py RUN PAGE              fill the markers of PAGE that name no run
 ./tools/venv python tools/results.py RUN PAGE --run NAME   fill the markers that name this run
@@ -7,7 +7,6 @@
     <!-- table NAME: CAPTION -->    the table of report.md with this caption, or with one that begins so: the
                                     text or heading above it; `SECTION > CAPTION` if several have it;
                                     `CAPTION; rows: a, b` for these rows only
-    <!-- picture NAME: TITLE -->    the curve with this title, or with one that begins so, beside the page
     <!-- command NAME -->           the command of the run
 
 What stands between a marker and `<!-- end -->` is replaced. The pages hold tables of runs only: a test fails
@@ -19,7 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
@@ -29,11 +27,10 @@ from typing import Any
 from lcons_tasks.report._markdown import aligned_table
 
 MARKED = re.compile(
-    r"^<!-- (?P<kind>table|picture|command)(?: (?P<run>[^\s:]+))?(?:: (?P<name>.+?))? -->\n"
+    r"^<!-- (?P<kind>table|command)(?: (?P<run>[^\s:]+))?(?:: (?P<name>.+?))? -->\n"
     r"(?P<content>.*?)^<!-- end -->$",
     re.MULTILINE | re.DOTALL,
 )
-TITLE = re.compile(r"<title>(.*?)</title>")
 
 
 def tables(report: str) -> dict[str, str]:
@@ -114,12 +111,8 @@ def filled(page: str, content: Callable[[re.Match[str]], str]) -> str:
 
 
 def fill(run: Path, page: Path, label: str | None) -> list[str]:
-    """Writes tables, curves and command of a run into a page; returns what was filled."""
+    """Writes tables and command of a run into a page; returns what was filled."""
     found, done = tables((run / "report.md").read_text(encoding="utf-8")), []
-    curves = {
-        TITLE.search(path.read_text(encoding="utf-8"))[1]: path.name  # type: ignore[index]
-        for path in sorted(run.glob("curve*.svg"))
-    }
 
     def content(at: re.Match[str]) -> str:
         if at["run"] != label:
@@ -128,14 +121,8 @@ def fill(run: Path, page: Path, label: str | None) -> list[str]:
         if at["kind"] == "table":
             name, _, rows = at["name"].partition("; rows: ")
             return with_rows(named(name, found), rows)
-        if at["kind"] == "command":
-            results = json.loads((run / "results.json").read_text(encoding="utf-8"))
-            return f"```sh\n{command(results)}\n```"
-        curve = named(at["name"], curves)
-        more = curve.removeprefix("curve")
-        picture = page.with_name(f"{page.stem}{f'-{label}' if label else ''}{more}")
-        shutil.copyfile(run / curve, picture)
-        return f"![{at['name']}]({picture.name})"
+        results = json.loads((run / "results.json").read_text(encoding="utf-8"))
+        return f"```sh\n{command(results)}\n```"
 
     page.write_text(filled(page.read_text(encoding="utf-8"), content), encoding="utf-8")
     return done

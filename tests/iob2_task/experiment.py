@@ -9,10 +9,10 @@ import numpy as np
 from lcons_core import LearnedConstraint, compare, iob2, learn_constraints, save
 from lcons_core.features import NgramLabels
 from lcons_tasks.experiments.engine import Experiment, RunOptions
-from lcons_tasks.experiments.engine._experiment import option
+from lcons_tasks.experiments.engine._blocks import render
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell
-from lcons_tasks.experiments.engine._template import render
+from lcons_tasks.experiments.engine._run import option
 from lcons_tasks.report._document import Document
 
 LABELS = ("B-X", "I-X", "B-Y", "I-Y", "O")

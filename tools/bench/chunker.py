@@ -104,7 +104,7 @@ def main() -> int:
     settings, vectors = BilstmSettings(), find_vectors()
     torch.manual_seed(0)
     token_ids = TokenIds.of(sentence.x for sentence in train)
-    model = BilstmCrf.untrained(labels, token_ids, vectors, settings.sizes, settings.dropout)
+    model = BilstmCrf(labels, token_ids, vectors, settings.sizes, settings.dropout)
     x: list[Ints] = [model.ids(sentence.x) for sentence in train]
     y: list[Ints] = [np.array([index[label] for label in sentence.labels]) for sentence in train]
     table = None if vectors is None else torch.from_numpy(vectors.table)

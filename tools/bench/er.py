@@ -14,7 +14,7 @@ import time
 
 from timing import median_seconds
 
-from lcons_tasks.experiments.engine._experiment import corpus_named
+from lcons_tasks.experiments.engine._run import corpus_named
 from lcons_tasks.experiments.entity_relation._answers import Cell
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.experiments.entity_relation._corpus import PAPERS

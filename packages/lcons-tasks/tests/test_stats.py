@@ -94,15 +94,7 @@ def test_the_mean_is_over_runs_and_a_rerun_gives_the_same_interval():
     assert one == paired_bootstrap([[8, 8], [9, 9]], [[7, 7], [7, 7]], totals)
 
 
-@pytest.mark.parametrize(
-    ("gold", "found"),
-    [
-        (["B-A", "O"], ["B-A", "O"]),
-        ("O", "O"),
-        ([["B-A", "O"]], [["B-A"]]),
-        ([["O"], ["O"]], [["O"]]),
-    ],
-)
+@pytest.mark.parametrize(("gold", "found"), [([["B-A", "O"]], [["B-A"]]), ([["O"], ["O"]], [["O"]])])
 def test_chunk_f1_needs_a_label_for_each_label_of_each_sentence(gold, found):
     with pytest.raises(InvalidInput):
         chunk_f1(gold, found)

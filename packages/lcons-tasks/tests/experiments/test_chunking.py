@@ -14,9 +14,9 @@ from lcons_tasks.experiments.chunking._corpus import load_corpus
 from lcons_tasks.experiments.chunking._experiment import EXPERIMENT, PAPER, Options, claims
 from lcons_tasks.experiments.chunking._model import BaseModel
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import examples, learned
+from lcons_tasks.experiments.engine._labelling import examples
 from lcons_tasks.experiments.engine._record import Record, RecordCell
-from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, recipe
+from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT
 from lcons_tasks.experiments.engine._run import run, write_run
 
 needs_conll2000 = pytest.mark.skipif(find("conll2000") is None, reason="needs CoNLL-2000")
@@ -48,8 +48,8 @@ def test_a_ratio_takes_the_first_of_train_and_of_dev(corpus):
     assert corpus.subset(1e-6) == (corpus.train[:1], corpus.dev[:1])
 
 
-def test_a_corpus_that_is_not_there_is_refused_in_one_sentence():
-    with pytest.raises(InvalidInput, match=r"train.txt, dev.txt and test.txt"):
+def test_a_corpus_that_is_not_there_is_refused():
+    with pytest.raises(InvalidInput):
         load_corpus("no-such-corpus")
 
 
@@ -58,13 +58,6 @@ def test_conll2000_is_divided_as_in_the_paper():
     corpus = load_corpus("conll2000")
     assert [len(part) for part in (corpus.train, corpus.dev, corpus.test)] == [8000, 936, 2012]
     assert [len(part) for part in corpus.subset(0.01)] == [80, 9]
-
-
-def test_rows_are_those_of_the_decoders_asked_for():
-    assert [row.name for row in rows_of([], ["search"])] == ["exact", "search"]
-    names = [row.name for row in rows_of([recipe("pos:3"), recipe("existence:2")])]
-    assert {"pos-3 search", "pos-3 exact", "existence-2 search"} <= set(names)
-    assert "existence-2 exact" not in names
 
 
 def test_the_full_table_covers_the_paper():
@@ -107,8 +100,8 @@ def test_a_default_stays_unless_dev_is_clearly_for_another():
 def test_constraints_help_on_the_bundled_corpus(quick_run):
     record, _, _ = quick_run
     exact = record.mean(EXACT, ACCURACY)
-    for row in ("pos-3 search", "pos-3 exact", "soft pos-3", CHOSEN):
-        assert record.mean(row, ACCURACY) > exact + 1
+    for row in ("soft pos-1+2", "table pos-1+2", CHOSEN):
+        assert record.mean(row, ACCURACY) > exact + 5
 
 
 def test_the_tagger_of_a_run_gives_its_predictions(quick_run, corpus, stages):
@@ -163,7 +156,7 @@ def test_claims_of_the_paper_are_held_against_our_figures():
 
 def test_the_rule_behind_a_change_forbids_what_was_changed(corpus, stages):
     sentence = corpus.test[0]
-    constraint = learned(SOFT[1], corpus.train, 1, stages)
+    constraint = replace(SOFT[1], seed=1).learn([sentence.instance for sentence in corpus.train])
     before = ["B-VP"] * len(sentence)
     (found,) = examples([sentence], [before], [sentence.labels], {"pos-2": constraint})
     assert "B-VP" in found["rule"]

@@ -9,18 +9,15 @@ from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.apps.references import parse
 from lcons_tasks.data import find, read_references
-from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment
+from lcons_tasks.data._references import Reference, Segment
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.citation._constraints import (
-    DECODERS,
     PAPER,
-    SCALES,
     default_weights,
     rows_of,
 )
 from lcons_tasks.experiments.citation._corpus import label_tokens, load_corpus
-from lcons_tasks.experiments.citation._experiment import EXPERIMENT, Options, claims, stated
-from lcons_tasks.experiments.citation._model import BASES
+from lcons_tasks.experiments.citation._experiment import EXPERIMENT, Options, claims
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._labelling import choose_weights
 from lcons_tasks.experiments.engine._record import Record, RecordCell
@@ -58,12 +55,6 @@ def test_text_outside_any_field_belongs_to_the_field_before_and_at_the_start_to_
     assert labels == ("note",) * 4 + ("title",) * 3
 
 
-def test_the_bundled_corpus_has_fields_and_a_tag_a_token(corpus):
-    assert corpus.tagger == "the corpus itself"
-    assert {label for reference in corpus.references for label in reference.labels} == set(CORA_FIELDS)
-    assert all(len(r.columns["pos"]) == len(r.words) for r in corpus.references)
-
-
 @needs_cora
 def test_cora_has_the_known_references_and_tokens():
     references = list(read_references(CORA[0]))
@@ -87,33 +78,17 @@ def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatc
     assert first.tagger == "a tagger"
     monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.find_pos_tagger", None)
     assert load_corpus(str(path), stages).references == first.references
-    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.tagger_identity", lambda: "another tagger")
-    with pytest.raises(TypeError):  # it is asked again
-        load_corpus(str(path), stages)
 
 
-@pytest.mark.parametrize("name", ["nowhere", "cora.txt"])
-def test_a_corpus_that_is_not_there_is_refused_in_one_sentence(stages, name):
-    with pytest.raises(InvalidInput, match="`bundled`, `cora`, `anystyle` or a file"):
-        load_corpus(name, stages)
+def test_a_corpus_that_is_not_there_is_refused(stages):
+    with pytest.raises(InvalidInput):
+        load_corpus("nowhere", stages)
 
 
 def test_splits_are_disjoint_and_differ_by_seed(corpus):
     whole = corpus.split(1)
     assert sorted(i for part in whole for i in part) == list(range(len(corpus.references)))
     assert corpus.split(1) == whole != corpus.split(2)
-
-
-def test_every_row_has_a_name_of_its_own_and_soft_ones_a_default_weight():
-    rows = rows_of(DECODERS, (10, 5, 8))
-    assert len({row.name for row in rows}) == len(rows)
-    assert {"pos search K=5", "counts search K=8", "C3 exact", "designed search"} <= {r.name for r in rows}
-    for row in rows:
-        if row.how == "soft":
-            weights = default_weights(row, "words")
-            assert len(weights) == max(1, len(row.recipes))
-            assert min(weights) > 0
-    assert set(SCALES) == set(BASES)
 
 
 def test_other_k_are_for_the_first_base_only():
@@ -164,15 +139,6 @@ def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corp
     line = " ".join(xs[0]["word"])
     (parsed,) = parse(parser, [line])
     assert [field for field, _ in parsed.pieces] == [field for field, _ in groupby(parser.tag(xs[:1])[0].y)]
-
-
-def test_the_papers_figures_are_given_for_its_rows_only():
-    assert stated("C3 search", ACCURACY, {"base": "words"}) == 90.6
-    assert stated("punctuation search K=8", ACCURACY, {"base": "words"}) == 90.3
-    assert stated("pos search K=8", ACCURACY, {"base": "words"}) is None
-    assert stated("pos+punctuation search", ACCURACY, {"base": "words+pos"}) == 93.8
-    assert stated("exact", ACCURACY, {"base": "reference"}) is None
-    assert stated("designed search", ACCURACY, {"base": "words"}) == 92.5
 
 
 def test_the_papers_claims_are_about_its_rows():

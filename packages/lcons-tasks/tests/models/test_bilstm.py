@@ -4,16 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lcons_core import InvalidInput, LconsError
 from lcons_decode import viterbi
 from lcons_tasks.data import Sentence
-from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes, equally_long
+from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes
 from lcons_tasks.models._crf_trainer import BilstmSettings, train_bilstm
 from lcons_tasks.models._word_vectors import WordVectors
-from lcons_tasks.models.phi._tokens import TokenIds
 
 SIZES = Sizes(word=6, suffix=4, shape=3, context=3, hidden=8)
 QUICK = BilstmSettings(epochs=2, sizes=SIZES)
@@ -59,27 +56,6 @@ def model():
     return train_bilstm(TRAIN, DEV, settings, VECTORS)
 
 
-def test_a_model_has_labels_that_training_does_not_and_hardly_chooses_them():
-    found = train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, epochs=20), labels=["X"])
-    assert found.labels == ("N", "V", "X")
-    assert found.scores([DEV[0].x]).emission.shape == (3, 3)
-    assert all("X" not in viterbi(scores).y for scores in found.scores([own.x for own in TRAIN]))
-
-
-# Batches
-
-
-LENGTHS = st.lists(st.integers(0, 6), max_size=40)
-
-
-@given(LENGTHS, st.integers(1, 7), st.none() | st.integers(0, 99))
-def test_batches_are_equally_long_and_hold_each_sentence_once(lengths, most, seed):
-    batches = equally_long(lengths, most, None if seed is None else np.random.default_rng(seed))
-    assert sorted(i for batch in batches for i in batch) == [i for i, length in enumerate(lengths) if length]
-    assert all(len({lengths[i] for i in batch}) == 1 for batch in batches)
-    assert all(1 <= len(batch) <= most for batch in batches)
-
-
 # Training
 
 
@@ -101,16 +77,6 @@ def test_labels_and_vocabularies_are_those_of_training():
     assert model.labels == ("N", "V")
     assert "zebra" not in model.token_ids.words
     assert "ZZ" not in model.token_ids.contexts["pos"]
-
-
-def test_what_training_did_not_see_is_number_0():
-    ids = TokenIds.of((own.x for own in TRAIN), ("pos",))
-    seen, unseen = ids({"word": ["saw"], "pos": ["NN"]})[0], ids({"word": ["ZE-1"], "pos": ["ZZ"]})[0]
-    assert (seen > 0).all()
-    assert (unseen == 0).all()
-    # Seen once: number 0 is trained by it.
-    assert ids({"word": ["cuts"], "pos": ["NN"]})[0, 0] == 0
-    assert ids({"word": ["SAW"], "pos": ["NN"]})[0, 0] == seen[0]
 
 
 # Labelled the other way round: what is learned from TRAIN is soon worse than what was drawn at first.
@@ -181,18 +147,9 @@ def test_a_context_column_that_is_missing_is_named(model):
 # Scores
 
 
-WORDS = st.sampled_from(["the", "The", "dog", "saw", "zebra", "1,000"])
-TAGS = st.sampled_from(["DT", "NN", "VB", "ZZ"])
-INPUTS = st.lists(
-    st.lists(st.tuples(WORDS, TAGS), max_size=7).map(
-        lambda rows: {"word": [word for word, _ in rows], "pos": [tag for _, tag in rows]}
-    ),
-    max_size=8,
-)
-
-
-@given(INPUTS)
-def test_scores_of_a_batch_are_those_of_one_at_a_time_in_order(model, xs):
+def test_scores_of_a_batch_are_those_of_one_at_a_time_in_order(model):
+    texts = ["the saw", "", "zebra", "The dog saw 1,000", "saw The"]
+    xs = [{"word": text.split(), "pos": ["NN"] * len(text.split())} for text in texts]
     batch = model.scores(xs)
     assert np.array_equal(np.diff(batch.offsets), [len(x["word"]) for x in xs])
     assert batch.emission.dtype == np.float64

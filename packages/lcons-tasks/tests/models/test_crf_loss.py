@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_decode import ChainScores, marginals
-from lcons_decode.chains._brute import labellings
 from lcons_tasks.models._crf_trainer import crf_loss
 
 
@@ -63,17 +62,6 @@ def test_loss_and_gradients_are_those_of_enumeration(chain, upstream):
     assert_as_enumerated(*chain, upstream, within=1e-10)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("T", [1, 2, 5])
-def test_gradients_are_those_of_finite_differences(T):
-    generator = torch.Generator().manual_seed(T)
-    parts = [
-        torch.randn(shape, dtype=torch.float64, generator=generator) for shape in ((2, T, 4), (4, 4), 4, 4)
-    ]
-    y = torch.randint(0, 4, (2, T), generator=generator)
-    inputs = tuple(part.requires_grad_() for part in parts)
-    assert torch.autograd.gradcheck(lambda *given: crf_loss(*given, y), inputs)  # type: ignore[call-arg]
-
-
 @given(chains(largest=200.0))
 @settings(max_examples=60)
 def test_large_scores_do_not_overflow(chain):
@@ -93,20 +81,3 @@ def test_long_sequences_of_extremes_are_those_of_the_decoders_sums(seed):
     right = marginals(scores)
     assert loss.item() == pytest.approx(right.log_partition - scores.score_ids(y[0].numpy()), abs=1e-7)
     np.testing.assert_allclose(slope[0], right.probability - np.eye(4)[y[0]], atol=1e-7)
-
-
-@given(chains())
-@settings(max_examples=40)
-def test_what_is_trained_is_what_is_decoded(chain):
-    """The loss of y is log Z - ChainScores.score(y), and its slope the decoders' marginals less y."""
-    parts, y = chain
-    emission = parts[0].requires_grad_()
-    ours, right = crf_loss(*parts, y), 0.0  # type: ignore[call-arg]
-    (slope,) = torch.autograd.grad(ours, emission)
-    for own, gold, found in zip(emission, y, slope, strict=True):
-        scores = ChainScores(own, *parts[1:])
-        log_partition = np.logaddexp.reduce([found.score for found in labellings(scores)])
-        right += log_partition - scores.score(scores.names(gold.tolist()))
-        expected = marginals(scores).probability - np.eye(scores.L)[gold.numpy()]
-        np.testing.assert_allclose(found.numpy(), expected, atol=1e-10)
-    assert ours.item() == pytest.approx(right, rel=1e-10, abs=1e-10)

@@ -43,7 +43,7 @@ def bilstm(columns=(), vectors=None):
     ids = TokenIds.of((own.x for own in TRAIN), columns)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return BilstmCrf.untrained(("N", "V"), ids, vectors, Sizes(4, 3, 2, 3, 5))
+        return BilstmCrf(("N", "V"), ids, vectors, Sizes(4, 3, 2, 3, 5))
 
 
 def consistent():
@@ -322,7 +322,7 @@ def test_a_path_that_cannot_be_read_or_written_is_one_sentence(tmp_path):
 def test_a_model_that_needs_torch_says_so_where_there_is_none(tmp_path, monkeypatch):
     path = tmp_path / "model.npz"
     vocabularies = TokenIds.of([{"word": ["a", "a"]}])
-    BilstmCrf.untrained(("A", "B"), vocabularies, None, Sizes(hidden=4)).save(path)
+    BilstmCrf(("A", "B"), vocabularies, None, Sizes(hidden=4)).save(path)
     monkeypatch.delitem(sys.modules, "lcons_tasks.models._bilstm_crf")
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra):

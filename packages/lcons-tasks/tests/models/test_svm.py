@@ -15,7 +15,6 @@ from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._chain_svm import ChainProblem, train_chain_svm
 from lcons_tasks.models._structured_svm import EVERY, SvmSettings, train_svm
-from lcons_tasks.models._tagger import load_tagger
 from lcons_tasks.models.phi._templates import TEMPLATES, attribute_rows
 
 ROUNDING = 1e-9
@@ -191,19 +190,6 @@ def accuracy(model, sentences):
     return sum(a == b for a, b in pairs) / len(pairs)
 
 
-def arrays(model):
-    return [model.weights, model.transition, model.start, model.stop]
-
-
-def equal_bits(a, b):
-    return all(x.tobytes() == y.tobytes() for x, y in zip(arrays(a), arrays(b), strict=True))
-
-
-@pytest.fixture(scope="module")
-def learned():
-    return {name: train_chain_svm(NOISY, SvmSettings(passes=5), template=name)[0] for name in TEMPLATES}
-
-
 def test_without_regularisation_separable_sentences_are_separated():
     model, trained = train_chain_svm(CLEAN, SvmSettings(C=None, tolerance=0, passes=500))
     assert trained.gap < 0.001
@@ -216,15 +202,6 @@ def test_training_stops_once_the_gap_is_within_the_tolerance():
     assert all(check.gap > 0.1 for check in before)
     assert last.gap == trained.gap <= 0.1
     assert [check.passes for check in trained.history] == list(range(EVERY, last.passes + 1, EVERY))
-
-
-@pytest.mark.parametrize("C", [None, 1.0])
-def test_the_same_training_gives_the_same_bits(C):
-    chosen = SvmSettings(C=C, passes=5)
-    (first, a), (second, b) = train_chain_svm(NOISY, chosen), train_chain_svm(NOISY, chosen)
-    assert first.attributes == second.attributes
-    assert equal_bits(first, second)
-    assert a.history == b.history
 
 
 # What is refused.
@@ -241,17 +218,3 @@ def test_training_without_words_is_refused():
 def test_settings_that_make_no_sense_are_refused(values):
     with pytest.raises(InvalidInput):
         SvmSettings(**values)
-
-
-# The model.
-
-
-@EACH_TEMPLATE
-def test_a_saved_model_gives_identical_scores(template, learned, tmp_path):
-    model = learned[template]
-    model.save(tmp_path / "model")
-    loaded = load_tagger(tmp_path / "model")
-    xs = [own.x for own in TEST]
-    assert (loaded.labels, loaded.template, loaded.attributes) == (model.labels, template, model.attributes)  # type: ignore[attr-defined]
-    assert equal_bits(model, loaded)
-    assert model.scores(xs).emission.tobytes() == loaded.scores(xs).emission.tobytes()

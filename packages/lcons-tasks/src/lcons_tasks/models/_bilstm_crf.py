@@ -60,7 +60,7 @@ class Network(nn.Module):
         self, L: int, fields: Sequence[int], vectors: Tensor | None, sizes: Sizes, dropout: float
     ) -> None:
         super().__init__()
-        self.vectors = None if vectors is None else _frozen(vectors)
+        self.vectors = None if vectors is None else nn.Embedding.from_pretrained(vectors)  # type: ignore[no-untyped-call]
         widths = _widths(len(fields), sizes)
         self.fields = nn.ModuleList(map(nn.Embedding, fields, widths))
         width = sum(widths) + (0 if vectors is None else vectors.shape[1])
@@ -102,42 +102,22 @@ def _shapes(
     return {**shapes, "emission.weight": (L, 2 * H), "emission.bias": (L,), **chain}
 
 
-def _frozen(vectors: Tensor) -> nn.Embedding:
-    words, dimension = vectors.shape
-    table = nn.Embedding(words, dimension, _weight=vectors)
-    table.weight.requires_grad_(False)
-    return table
-
-
 class BilstmCrf:
-    """A trained BiLSTM-CRF."""
+    """A BiLSTM-CRF; a new one has torch's random weights."""
 
     kind = "bilstm-crf"
 
     def __init__(
         self,
-        network: Network,
-        labels: tuple[str, ...],
-        token_ids: TokenIds,
-        vectors: WordVectors | None,
-        sizes: Sizes,
-    ) -> None:
-        self.network, self.labels, self.token_ids = network.eval(), labels, token_ids
-        self.vectors, self.sizes = vectors, sizes
-
-    @classmethod
-    def untrained(
-        cls,
         labels: tuple[str, ...],
         token_ids: TokenIds,
         vectors: WordVectors | None,
         sizes: Sizes,
         dropout: float = 0.0,
-    ) -> Self:
-        """A model with torch's random initial weights."""
+    ) -> None:
+        self.labels, self.token_ids, self.vectors, self.sizes = labels, token_ids, vectors, sizes
         table = None if vectors is None else torch.from_numpy(vectors.table)
-        network = Network(len(labels), token_ids.sizes, table, sizes, dropout)
-        return cls(network, labels, token_ids, vectors, sizes)
+        self.network = Network(len(labels), token_ids.sizes, table, sizes, dropout).eval()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -147,9 +127,9 @@ class BilstmCrf:
     @property
     def parameters(self) -> dict[str, int]:
         """The number of trained weights, and the number of all weights."""
-        sizes = [(p.numel(), p.requires_grad) for p in self.network.parameters()]
-        trained = sum(size for size, learned in sizes if learned)
-        return {"trained": trained, "in all": sum(size for size, _ in sizes)}
+        parameters = list(self.network.parameters())
+        trained = sum(p.numel() for p in parameters if p.requires_grad)
+        return {"trained": trained, "in all": sum(p.numel() for p in parameters)}
 
     def ids(self, x: Columns) -> Ints:
         """(T, 1 + fields): the row of the word vector, then the fields of `token_ids`."""
@@ -181,13 +161,8 @@ class BilstmCrf:
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of the model's file, word vectors included."""
         arrays: Arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
-        header: dict[str, Any] = {
-            "kind": self.kind,
-            "labels": list(self.labels),
-            "token_ids": self.token_ids.to_dict(),
-            "sizes": asdict(self.sizes),
-            "vectors": None,
-        }
+        header: dict[str, Any] = {"kind": self.kind, "labels": list(self.labels), "vectors": None}
+        header |= {"token_ids": self.token_ids.to_dict(), "sizes": asdict(self.sizes)}
         if self.vectors is not None:
             header["vectors"] = {"name": self.vectors.name, "words": list(self.vectors.words)}
         return header, arrays
@@ -215,7 +190,7 @@ class BilstmCrf:
         # The weights come from the file, and those that are drawn here are dropped; they are as large. The
         # device `meta` would draw none, but imports for more than a second.
         with torch.random.fork_rng(devices=[]):
-            model = cls.untrained(labels, ids, vectors, sizes)
+            model = cls(labels, ids, vectors, sizes)
         state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
         model.network.load_state_dict(state, assign=True)
         return model

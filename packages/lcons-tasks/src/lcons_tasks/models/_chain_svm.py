@@ -96,7 +96,7 @@ class ChainProblem:
         return ChainWeights(w[: A * L].reshape(A, L), edges, rest[L * L : L * L + L], rest[L * L + L :])
 
     def _example(self, rows: Sequence[Sequence[int]], gold: Ints) -> _Example:
-        lengths = np.array([len(row) for row in rows])
+        lengths = np.array(list(map(len, rows)))
         ids = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
         known, places = np.unique(ids, return_inverse=True)
         L = self.L

@@ -122,21 +122,19 @@ def train_bilstm(
     settings: BilstmSettings | None = None,
     vectors: WordVectors | None = None,
     seed: int = 0,
-    labels: Sequence[str] = (),
 ) -> BilstmCrf:
-    """The model of the epoch that is best on `dev`, which must not be empty. It has the labels of `train`,
-    and `labels`, which need not occur there."""
+    """The model of the epoch that is best on `dev`, which must not be empty."""
     if not any(map(len, train)) or not any(map(len, dev)):
         raise InvalidInput("training needs words in `train` and `dev`; pass some of each.")
     settings = settings or BilstmSettings()
     if settings.epochs < 1:
         raise InvalidInput(f"`epochs` must be at least 1: got {settings.epochs}; pass more.")
-    known = tuple(sorted({*labels, *(label for sentence in train for label in sentence.labels)}))
-    index = {label: i for i, label in enumerate(known)}
+    labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
+    index = {label: i for i, label in enumerate(labels)}
     token_ids = TokenIds.of((sentence.x for sentence in train), settings.columns)
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = BilstmCrf.untrained(known, token_ids, vectors, settings.sizes, settings.dropout)
+        model = BilstmCrf(labels, token_ids, vectors, settings.sizes, settings.dropout)
         x, held_out = ([model.ids(sentence.x) for sentence in part] for part in (train, dev))
         y = [np.array([index[label] for label in sentence.labels]) for sentence in train]
         gold = np.array([index.get(label, -1) for sentence in dev for label in sentence.labels])

@@ -21,7 +21,7 @@ Paper: Sec. 5 (Tsochantaridis et al. 2004). The algorithm: Lacoste-Julien et al.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -40,12 +40,10 @@ class Problem(Protocol):
 
     def support(self, i: int) -> Ints:
         """The weights that example i reads."""
-        ...
 
     def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
         """phi of the gold labelling minus phi of the worst one, over the support of example i, and the loss
         of the worst one."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,13 +60,9 @@ class SvmSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.C is not None and not 0 < self.C < np.inf:
-            raise InvalidInput(f"`C` must be above 0, or None for no regularisation: got {self.C!r}.")
-        if self.passes < 1 or not self.tolerance >= 0:
-            raise InvalidInput(
-                f"`passes` must be at least 1 and `tolerance` at least 0: got {self.passes} and"
-                f" {self.tolerance}."
-            )
+        regular = self.C is None or 0 < self.C < np.inf
+        if not (regular and self.passes >= 1 and self.tolerance >= 0):
+            raise InvalidInput(f"`C` and `passes` must be above 0, and `tolerance` at least 0: got {self}.")
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ def train_svm(problem: Problem, settings: SvmSettings | None = None) -> TrainedS
     settings = settings or SvmSettings()
     if not problem.size:
         raise InvalidInput("training needs at least one example: got none; pass some.")
-    state = _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
+    state: Any = _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
     rng = np.random.default_rng(settings.seed)
     history: list[Checked] = []
     for done in range(1, settings.passes + 1):
@@ -131,14 +125,6 @@ class _Weights:
         self.w[where] += by
         self.late[where] += by * (self.steps * (self.steps + 1) / 2)
         self.steps += 1
-
-    def step(self, i: int) -> None:
-        """Changes w by example i."""
-        raise NotImplementedError
-
-    def certify(self, weights: Floats) -> tuple[float, float]:
-        """The objective at `weights`, and a bound on its distance from the optimum."""
-        raise NotImplementedError
 
     @property
     def average(self) -> Floats:

@@ -1,7 +1,7 @@
 """A line chart as a small, self-contained SVG: figures by size, on a logarithmic scale.
 
-In a page, it uses the colours of the page; a file by itself has colours of its own, for light and dark. It
-has a title and a description for screen readers, and a tooltip per point.
+It uses the colours of the page, and has a title and a description for screen readers, and a tooltip per
+point.
 """
 
 from __future__ import annotations
@@ -22,15 +22,10 @@ STEPS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 COLUMNS, LINE, LONGEST = 2, 19, 48
 # The least distance between two numbers on the axis of sizes.
 APART = 36.0
-# A picture in a page does not know the colours of the page, so it follows the reader's system.
-STYLE = (
-    "<style>svg { background: #fff; color: #23262b; }"
-    " @media (prefers-color-scheme: dark) { svg { background: #1c1f23; color: #e5e3de; } }</style>\n"
-)
 
 
-def to_svg(curve: Curve, alone: bool = False) -> str:
-    """The chart of a curve as SVG, to put into a page or, with `alone`, for a file by itself.
+def to_svg(curve: Curve) -> str:
+    """The chart of a curve as SVG, to put into a page.
 
     >>> chart = to_svg(Curve("Curve", "references", "accuracy", {"exact": {5: 60.0, 300: 90.0}}))
     >>> chart.startswith("<svg") and "exact" in chart
@@ -48,7 +43,7 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
     def y(value: float) -> float:
         return TOP + height * (high - value) / (high - low)
 
-    chart = render(
+    return render(
         "chart.svg",
         curve=curve,
         lines=zip(curve.lines.items(), cycle(COLOURS), cycle(DASHES)),
@@ -67,7 +62,6 @@ def to_svg(curve: Curve, alone: bool = False) -> str:
         middle=(LEFT + width / 2, TOP + height / 2),
         longest=LONGEST,
     )
-    return chart.replace("<title>", f"{STYLE}<title>", 1) if alone else chart
 
 
 def _scale(low: float, high: float) -> tuple[float, float, list[float]]:

@@ -21,8 +21,7 @@ from lcons_tasks.experiments.chunking._constraints import (
 from lcons_tasks.experiments.chunking._corpus import PARTS, load_corpus
 from lcons_tasks.experiments.chunking._model import BASES, BaseModel
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._blocks import percent
-from lcons_tasks.experiments.engine._experiment import RunOptions, corpus_named, option
+from lcons_tasks.experiments.engine._blocks import percent, render
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._labelling import (
     LabellingCell,
@@ -32,11 +31,11 @@ from lcons_tasks.experiments.engine._labelling import (
     Setting,
 )
 from lcons_tasks.experiments.engine._record import Coordinate, Record
-from lcons_tasks.experiments.engine._rows import ACCURACY, CHOSEN, EXACT, TableRow, recipe
-from lcons_tasks.experiments.engine._template import render
+from lcons_tasks.experiments.engine._rows import ACCURACY, EXACT, TableRow, recipe
+from lcons_tasks.experiments.engine._run import RunOptions, corpus_named, option
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.models._word_vectors import WordVectors, find_vectors
-from lcons_tasks.report._document import Claim, Curve, Document, TableCell
+from lcons_tasks.report._document import Claim, Document, TableCell
 
 PAPER = blocks.read_paper(__file__)
 BEST = "paper's best row"
@@ -45,8 +44,6 @@ PAPERS = "conll2000"
 
 # Processor seconds per cell, and additional seconds per training sentence.
 _A_CELL, _A_SENTENCE = 20.0, 0.05
-
-IN_CURVE = (EXACT, "search", "pos-3 search", CHOSEN)
 
 # Read once per process.
 corpus_of = lru_cache(maxsize=2)(load_corpus)
@@ -210,7 +207,6 @@ class Chunking(LabellingExperiment[Options, Cell]):
             soft_rows=(DEFAULT_ROW, LARGER_ROW),
             stated=stated,
             papers_best=_papers_best,
-            learning_curve=_curve,
             checked=claims,
             one_per_sample=[cell for cell in by_ratio if cell in samples.values()],
         )
@@ -231,18 +227,6 @@ def _papers_best(record: Record) -> list[list[TableCell]]:
     """The paper's best row, as a further row of the table of accuracies."""
     best = [stated(BEST, ACCURACY, cells.first.at) for cells in record.by("ratio").values()]
     return [[BEST, *best]] if any(best) else []
-
-
-def _curve(record: Record) -> Curve | None:
-    return blocks.curve(
-        f"Token accuracy by number of training sentences, corpus {record.facts['corpus']['name']}",
-        "training sentences",
-        "token accuracy (%)",
-        record,
-        lambda cell: cell.facts["sentences"],
-        {row: row for row in IN_CURVE},
-        ACCURACY,
-    )
 
 
 def claims(record: Record) -> list[Claim]:

@@ -78,11 +78,8 @@ PAPER = {
     "punctuation": _hard("punctuation", 2, "apart"),
 }
 
-COMBINATIONS = {
-    "C1": ("existence", "trigram"),
-    "C2": ("existence", "trigram", "pos"),
-    "C3": tuple(PAPER),
-}
+C1 = ("existence", "trigram")
+COMBINATIONS = {"C1": C1, "C2": (*C1, "pos"), "C3": tuple(PAPER)}
 
 SOFT_POS = once("pos", 2, "-soft", hidden=30, learning_rate=0.01, many="all", by_frequency=True, epochs=300)
 WINDOWS = (
@@ -108,15 +105,7 @@ def paper_recipe(name: str, hidden: int = 10) -> Recipe:
     )
 
 
-DECODERS = (
-    "exact",
-    "search",
-    "constrained-search",
-    "constrained-exact",
-    "soft",
-    "designed",
-    "baselines",
-)
+DECODERS = ("exact", "search", "constrained-search", "constrained-exact", "soft", "designed", "baselines")
 LOCAL = tuple(name for name, recipe in PAPER.items() if not recipe.is_global)
 C3_ROW = "soft C3"
 WINDOWS_ROW, POS_WINDOWS_ROW = "soft windows", "soft windows+pos"

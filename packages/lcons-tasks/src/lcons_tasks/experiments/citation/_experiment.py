@@ -25,7 +25,7 @@ from lcons_tasks.experiments.citation._constraints import PAPER as PAPER_FEATURE
 from lcons_tasks.experiments.citation._corpus import BUNDLED, load_corpus
 from lcons_tasks.experiments.citation._model import BASES, BaseModel
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import RunOptions, corpus_named, option
+from lcons_tasks.experiments.engine._blocks import render
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._labelling import (
     LabellingCell,
@@ -36,7 +36,7 @@ from lcons_tasks.experiments.engine._labelling import (
 )
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
 from lcons_tasks.experiments.engine._rows import ACCURACY, EXACT, TableRow
-from lcons_tasks.experiments.engine._template import render
+from lcons_tasks.experiments.engine._run import RunOptions, corpus_named, option
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._document import Claim, Document
 from lcons_tasks.stats import runs_as_iob2

@@ -1,34 +1,48 @@
-"""Blocks of a document from records, for every task; the templates of reports call these functions by name.
+"""The document of a run: the template beside an experiment, and the blocks that it makes from records.
 
-Groups are records by name, the columns or the places of a block.
+    # title               a paragraph on what was compared, and the headline
+    ## title of a section its paragraphs and blocks
+
+A template is Markdown in jinja2. A value that is a block (`{{ gains(...) }}`) becomes that block; the rest is
+text. Templates set `next_command` and perhaps `paper_corpus`. Groups are records by name, the columns or the
+places of a block.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lcons_tasks.experiments.engine._baselines import BASELINES
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
 from lcons_tasks.experiments.engine._rows import CHOSEN
 from lcons_tasks.report._document import (
+    Block,
     Change,
     Claim,
     Claims,
     Constraints,
     Curve,
+    Document,
     Facts,
     Figure,
     Gain,
     Gains,
     Headline,
     Listing,
+    Section,
     Sentences,
     Table,
     TableCell,
+    Text,
 )
 
 # The paper's figure for a row and a measure in cells with these coordinates, if it has one.
@@ -128,16 +142,16 @@ def curve(
     across: str,
     up: str,
     record: Record,
-    size: Callable[[RecordCell], float],
+    size: str,
     lines: Mapping[str, str],
     measure: str,
     more: Mapping[str, Mapping[float, float]] | None = None,
 ) -> Curve | None:
-    """The mean of a measure by size: one line per row (`lines` are rows by name), and `more` lines; None if
-    there are fewer than two sizes."""
+    """The mean of a measure by size, a coordinate or a fact: one line per row (`lines` are rows by name), and
+    `more` lines; None if there are fewer than two sizes."""
     groups: dict[float, list[RecordCell]] = {}
     for cell in record.cells:
-        groups.setdefault(size(cell), []).append(cell)
+        groups.setdefault(float({**cell.facts, **cell.at}[size] or 0), []).append(cell)
     if len(groups) < 2:
         return None
     sizes = {key: Record(tuple(groups[key])) for key in sorted(groups)}
@@ -274,3 +288,62 @@ def claims(checked: Iterable[Claim]) -> Claims | None:
 def read_paper(module: str) -> dict[str, Any]:
     """The paper's figures and claims: the file paper.toml beside a module."""
     return tomllib.loads(Path(module).with_name("paper.toml").read_text(encoding="utf-8"))
+
+
+TEMPLATE = "report.md.jinja"
+# A block stands in the rendered text as a paragraph of its own: this character and its number.
+_MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
+
+
+def render(experiment: Any, corpus: str, **values: Any) -> Document:
+    """The document that the template of an experiment makes of these values."""
+    placed: list[Block | Headline] = []
+
+    def text_of(value: Any) -> Any:
+        if isinstance(value, Block | Headline):
+            placed.append(value)
+            return f"\n\n{_MARK}{len(placed) - 1}\n\n"
+        return "" if value is None else value
+
+    folder = Path(inspect.getfile(type(experiment))).parent
+    environment = _environment(folder).overlay(finalize=text_of)
+    module = environment.get_template(TEMPLATE).make_module(values)
+    title, opening, sections = _parts(str(module))
+    blocks = [_block(part, placed) for part in opening[1:]]
+    return Document(
+        title,
+        experiment.name,
+        corpus,
+        opening[0],
+        next((block for block in blocks if isinstance(block, Headline)), None),
+        tuple(Section(name, tuple(_block(part, placed) for part in parts)) for name, parts in sections),
+        getattr(module, "paper_corpus", None),
+        module.next_command,  # type: ignore[attr-defined]
+    )
+
+
+@cache
+def _environment(folder: Path) -> Environment:
+    loader = FileSystemLoader([folder, Path(__file__).with_name("templates")])
+    # Markdown, which the renderings of a document escape.
+    environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+    environment.globals |= {name: value for name, value in globals().items() if inspect.isfunction(value)}
+    environment.filters["thousands"] = "{:,}".format
+    return environment
+
+
+def _parts(text: str) -> tuple[str, list[str], list[tuple[str, list[str]]]]:
+    """The title, the paragraphs below it, and (title, paragraphs) of the sections that have some."""
+    first, *rest = re.split(r"^## (?=\S)", text.strip(), flags=re.MULTILINE)
+    (title, *opening), sections = _paragraphs(first), [_paragraphs(section) for section in rest]
+    return title.removeprefix("# "), opening, [(name, parts) for name, *parts in sections if parts]
+
+
+def _paragraphs(text: str) -> list[str]:
+    """The first line and the paragraphs below it, each on one line."""
+    title, _, rest = text.partition("\n")
+    return [title, *(" ".join(part.split()) for part in re.split(r"\n\s*\n", rest) if part.strip())]
+
+
+def _block(part: str, placed: list[Block | Headline]) -> Any:
+    return placed[int(part[1:])] if part.startswith(_MARK) else Text(part)

@@ -29,6 +29,8 @@ from lcons_tasks.data._catalog import cache_folder
 # The libraries whose versions are in results.json.
 LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")
 
+STAGES_ELSEWHERE = "set LCONS_CACHE_DIR to another folder"
+
 Result = TypeVar("Result")
 
 
@@ -42,7 +44,7 @@ class Stages:
     def of_user(cls) -> Stages:
         """The stages in the user's cache, in a folder that nobody else may write into."""
         folder = cache_folder().parent / "stages"
-        with _writable(folder):
+        with writable(folder, STAGES_ELSEWHERE):
             folder.chmod(0o700)
         return cls(folder)
 
@@ -58,21 +60,21 @@ class Stages:
             stage: Result = joblib.load(path)
             return stage
         result = make()
-        with _writable(self.folder), replacing(path) as file:
+        with writable(self.folder, STAGES_ELSEWHERE), replacing(path) as file:
             joblib.dump(result, file)
         return result
 
 
 @contextlib.contextmanager
-def _writable(folder: Path) -> Iterator[None]:
+def writable(folder: Path, remedy: str) -> Iterator[None]:
+    """Makes a folder; an error there or in the block names the folder and the remedy."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
+    except LconsError:
+        raise
     except OSError as error:
-        raise LconsError(
-            f"cannot write stages into {str(folder)!r}: {error.strerror or error}; set LCONS_CACHE_DIR to"
-            " another folder."
-        ) from error
+        raise LconsError(f"cannot write into {str(folder)!r}: {error.strerror or error}; {remedy}.") from None
 
 
 @cache

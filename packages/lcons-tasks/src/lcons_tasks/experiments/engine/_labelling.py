@@ -30,7 +30,6 @@ from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.experiments.engine._baselines import WindowTable, decode_windows
-from lcons_tasks.experiments.engine._experiment import Experiment, O
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.engine._rows import (
@@ -43,6 +42,7 @@ from lcons_tasks.experiments.engine._rows import (
     recipes_of,
     uses,
 )
+from lcons_tasks.experiments.engine._run import Experiment, O
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._predictions import write_predictions
 from lcons_tasks.report._reasons import reason
@@ -115,7 +115,13 @@ class LabellingCell(Protocol):
     def constraints(self, recipes: Iterable[Recipe], kept: Stages) -> dict[str, LearnedConstraint]:
         """The constraints of recipes by name, learned now or read from their stages."""
         train = self.parts(kept)[0]
-        return {recipe.name: learned(recipe, train, self.seed, kept) for recipe in recipes}
+        constraints = {}
+        for recipe in recipes:
+            inputs = {"train": hash_sentences(train), "seed": self.seed, "recipe": recipe.to_dict()}
+            learn = replace(recipe, seed=self.seed).learn
+            make = partial(learn, [sentence.instance for sentence in train])
+            constraints[recipe.name] = kept.keep("constraint", inputs, make)
+        return constraints
 
     def answers(self, kept: Stages) -> Answers:
         """The cell's record and answers, computed now or read from their stage."""
@@ -185,19 +191,11 @@ class LabellingExperiment(Experiment[O, Cell]):
                 write_predictions(path, cell.parts(kept)[2], texts[EXACT], texts[CHOSEN])
 
 
-def learned(recipe: Recipe, train: Sequence[Sentence], seed: int, kept: Stages) -> LearnedConstraint:
-    """The constraint of a recipe, learned now or read from its stage."""
-    inputs = {"train": hash_sentences(train), "seed": seed, "recipe": recipe.to_dict()}
-    instances = [sentence.instance for sentence in train]
-    return kept.keep("constraint", inputs, lambda: replace(recipe, seed=seed).learn(instances))
-
-
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Sentences with the model's scores, and their gold labels as indices of the model's labels (-1: unknown
-    to the model)."""
+    """The model's scores of sentences, their columns, and their gold labels as indices of the model's labels
+    (-1: unknown to the model)."""
 
-    sentences: Sequence[Sentence]
     batch: ChainBatch
     xs: list[dict[str, tuple[str, ...]]]
     gold: Ints
@@ -207,7 +205,7 @@ class Part:
         xs = [sentence.x for sentence in sentences]
         index = {label: i for i, label in enumerate(model.labels)}
         gold = [index.get(label, -1) for sentence in sentences for label in sentence.labels]
-        return cls(sentences, model.scores(xs), xs, np.array(gold, dtype=np.int64))
+        return cls(model.scores(xs), xs, np.array(gold, dtype=np.int64))
 
     def right(self, answer: Ints) -> Ints:
         """(sentences,) the number of correct labels."""

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -120,13 +122,7 @@ class Record:
         >>> Record((cell,)).told("references", "train")
         [10]
         """
-        found = []
-        for cell in self.cells:
-            fact: Any = cell.facts
-            for name in path:
-                fact = fact[name]
-            found.append(fact)
-        return found
+        return [reduce(getitem, path, cell.facts) for cell in self.cells]
 
     def gain(self, row: str, over: str, measure: str) -> Interval:
         """The paired gain of a row over another, with its interval over test units.

@@ -1,34 +1,118 @@
-"""A run of an experiment on several cores, and the folder that it writes.
+"""An experiment: its options, its cells, how a cell is filled on several cores, and the folder of a run.
+
+    options -> cells -> fill, on several cores -> Record -> Document -> report.md, report.html, results.json
+
+The fields of its options become the options of `lcons run NAME`, stages are kept by content (`_kept.py`), and
+the document is a template (`_blocks.py`).
 
 The processes are joblib's, or those of a backend that is set with `joblib.parallel_config`, such as Dask or
-Ray. The curves of a report are also files of their own: curve.svg, curve-2.svg, and so on. results.json is
-removed first and written last, so a folder with results.json is complete. It contains no times: equal runs
-write equal bytes.
+Ray. results.json is removed first and written last, so a folder with results.json is complete. It contains no
+times: equal runs write equal bytes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 from lcons_core import LconsError
 from lcons_tasks.atomic import write_text
-from lcons_tasks.experiments.engine._experiment import C, Experiment, O
-from lcons_tasks.experiments.engine._kept import Stages, library_versions
+from lcons_tasks.data import find
+from lcons_tasks.experiments.engine._kept import Stages, library_versions, writable
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.report import to_html, to_markdown
-from lcons_tasks.report._chart import to_svg
-from lcons_tasks.report._document import Claims, Curve, Document, Gains
+from lcons_tasks.report._document import Claims, Document, Gains
 from lcons_tasks.report._storage import write_document
 
+O = TypeVar("O", bound="RunOptions")  # noqa: E741
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """The option of the command that sets a field: its names, help, default (which the help shows), and the
+    least and the largest value, or the choices."""
+
+    names: tuple[str, ...]
+    help: str
+    default: Any = None
+    least: int | None = None
+    most: int | None = None
+    choices: tuple[str, ...] = ()
+
+
+def option(value: Any, name: str, help: str, *more: str, **rest: Any) -> Any:
+    """A field of options, and the flag that sets it."""
+    return field(default=value, metadata={"flag": Flag((name, *more), help, **rest)})
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of a run. A field that `option` makes is an option of the command, too."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, tuple):
+                # A repeated cell would make the spread look smaller than it is.
+                object.__setattr__(self, one.name, tuple(dict.fromkeys(value)))
+
+    @classmethod
+    def start(cls, full: bool, corpus: str = "auto") -> Self:
+        """The options of a quick run, or with `full` of the paper's whole table, on a corpus."""
+        return cls()
+
+    @classmethod
+    def chosen(cls, given: Mapping[str, Any], full: bool = False) -> Self:
+        """The options of `start`, with the given values in their place."""
+        start = cls.start(full, given.get("corpus", "auto"))
+        return replace(start, **{name: value for name, value in given.items() if name != "corpus"})
+
+
+def corpus_named(name: str, papers: str) -> str:
+    """The name of a corpus; `auto` is the paper's corpus if it is found, otherwise the bundled one."""
+    return (papers if find(papers) else "bundled") if name == "auto" else name
+
+
+class Experiment(Protocol[O, C]):
+    """An experiment; a subclass may leave out the members that have a default here.
+
+    `leaves` are the folders that `leave` writes. The docstring of the class is the help of the command.
+    """
+
+    name: str
+    options: type[O]
+    leaves: tuple[str, ...] = ()
+
+    def cells(self, options: O) -> Sequence[C]:
+        """The cells to fill; `str(cell)` is a readable name."""
+
+    def fill(self, cell: C, kept: Stages) -> Record:
+        """The results of a cell."""
+
+    def document(self, options: O, record: Record) -> Document:
+        """The document of a run."""
+
+    def shared(self, options: O, kept: Stages) -> Sequence[tuple[str, Callable[[], object]]]:
+        """Work that several cells need, each piece with a readable name, the longest first."""
+        return ()
+
+    def cost(self, cell: C) -> float:
+        """A rough estimate of the processor seconds that a cell takes without kept stages; the cell with the
+        highest cost is filled first."""
+        return 0.0
+
+    def leave(self, folder: Path, options: O, record: Record, kept: Stages) -> None:
+        """Writes the files of a run other than its report."""
+
+
 FORMAT = 2
-REPORT, PAGE, RESULTS, CURVES = "report.md", "report.html", "results.json", "curve*.svg"
+REPORT, PAGE, RESULTS = "report.md", "report.html", "results.json"
 
 # A readable name, and what does the work.
 Work = tuple[str, Callable[[], Any]]
@@ -59,29 +143,25 @@ def in_parallel(
     from joblib import Parallel, delayed, effective_n_jobs
     from joblib.parallel import get_active_backend
 
-    results: dict[int, Any] = {}
-    as_they_come = get_active_backend()[0].supports_return_generator
+    returns_early = get_active_backend()[0].supports_return_generator
     parallel = Parallel(
         max(1, min(effective_n_jobs(jobs or -1), len(work))),
         batch_size=1,
         pre_dispatch="n_jobs",
-        return_as="generator_unordered" if as_they_come else "list",
+        return_as="generator" if returns_early else "list",
     )
+    results: list[Any] = []
     try:
-        for i, result in parallel(delayed(_numbered)(i, make) for i, (_, make) in enumerate(work)):
-            results[i] = result
+        for result in parallel(delayed(make)() for _, make in work):
             if progress is not None:
-                progress(phase, len(results), len(work), work[i][0])
+                progress(phase, len(results) + 1, len(work), work[len(results)][0])
+            results.append(result)
     except BrokenExecutor:
         raise LconsError(
             "a process ended early, perhaps for lack of memory; use fewer jobs, and run the same command"
             " again: finished stages are kept."
         ) from None
-    return [results[i] for i in range(len(work))]
-
-
-def _numbered(i: int, make: Callable[[], Any]) -> tuple[int, Any]:
-    return i, make()
+    return results
 
 
 def write_run(
@@ -90,15 +170,10 @@ def write_run(
     """Writes all files of a run into `folder`, results.json last, and returns the document."""
     document = experiment.document(options, record)
     blocks = [block for section in document.sections for block in section.blocks]
-    with _writable(folder):
-        for old in (folder / RESULTS, *folder.glob(CURVES)):
-            old.unlink(missing_ok=True)
+    with writable(folder, "choose another folder"):
+        (folder / RESULTS).unlink(missing_ok=True)
         experiment.leave(folder, options, record, kept)
         record.save_counts(folder)
-        curves = [block for block in blocks if isinstance(block, Curve)]
-        for number, curve in enumerate(curves, 1):
-            name = CURVES.replace("*", f"-{number}" if number > 1 else "")
-            write_text(folder / name, to_svg(curve, alone=True))
         write_document(folder, document)
         write_text(folder / REPORT, to_markdown(document))
         write_text(folder / PAGE, to_html(document, folder))
@@ -118,16 +193,3 @@ def write_run(
         }
         write_text(folder / RESULTS, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     return document
-
-
-@contextmanager
-def _writable(folder: Path) -> Iterator[None]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield
-    except OSError as error:
-        if isinstance(error, LconsError):
-            raise
-        raise LconsError(
-            f"cannot write into {str(folder)!r}: {error.strerror or error}; choose another folder."
-        ) from None

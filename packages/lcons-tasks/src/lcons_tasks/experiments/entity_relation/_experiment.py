@@ -16,10 +16,10 @@ from lcons_tasks.apps._extractor import Extractor
 from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._passage import Labelled
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, option
+from lcons_tasks.experiments.engine._blocks import render
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
-from lcons_tasks.experiments.engine._template import render
+from lcons_tasks.experiments.engine._run import Experiment, RunOptions, corpus_named, option
 from lcons_tasks.experiments.entity_relation._answers import LEARNED, SUPPORT, Cell
 from lcons_tasks.experiments.entity_relation._constraints import FEATURES
 from lcons_tasks.experiments.entity_relation._corpus import PAPERS, load_corpus
@@ -125,7 +125,6 @@ class EntityRelation(Experiment[Options, Cell]):
             by_size=blocks.groups(
                 Record(tuple(sorted(record.cells, key=_trained_on))), "size", "{size:,} sentences"
             ),
-            trained_on=_trained_on,
             stated=_stated,
             claim=_claim,
             recovered=equal,

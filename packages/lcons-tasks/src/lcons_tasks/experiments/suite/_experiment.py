@@ -10,10 +10,10 @@ from pathlib import Path
 
 from lcons_core import InvalidInput
 from lcons_tasks.atomic import write_text
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, option
+from lcons_tasks.experiments.engine._blocks import render
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
-from lcons_tasks.experiments.engine._template import render
+from lcons_tasks.experiments.engine._run import Experiment, RunOptions, option
 from lcons_tasks.experiments.suite._answers import FIGURE, PLAIN, TUNED, Cell, answers
 from lcons_tasks.experiments.suite._corpus import BUNDLED, SUITE, has_suite, load_set, set_names
 from lcons_tasks.experiments.suite._measures import Gains, better_and_worse
@@ -111,7 +111,6 @@ class Suite(Experiment[Options, Cell]):
             better_and_worse=better_and_worse,
             by_set=_by_set,
             rows_of=_rows,
-            size_of=lambda cell: float(cell.at["size"]),
             figure=lambda value: Figure((value,)),
             claim=Claim,
             comparison=Headline,

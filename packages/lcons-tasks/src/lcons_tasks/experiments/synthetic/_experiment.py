@@ -13,10 +13,10 @@ from pathlib import Path
 from lcons_core import FeatureSpace, LearnedConstraint, binary, save
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, option
+from lcons_tasks.experiments.engine._blocks import render
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record
-from lcons_tasks.experiments.engine._template import render
+from lcons_tasks.experiments.engine._run import Experiment, RunOptions, option
 from lcons_tasks.experiments.synthetic._answers import BITS, LEARNED, Cell
 from lcons_tasks.report._document import Claim, Constraints, Document, Figure
 
@@ -97,7 +97,6 @@ class Synthetic(Experiment[Options, Cell]):
             of_paper=of_paper,
             largest=networks[max(of_paper or networks)],
             rows_of=_rows,
-            hidden_units=lambda cell: float(cell.at["hidden"]),
             least={
                 measure: min(own.mean(LEARNED, measure) for own in of_paper.values())
                 for measure in (BITS, "satisfied", "gold rows")

@@ -51,8 +51,7 @@ class TokenIds:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of values of each field, the unknown included."""
-        vocabularies = [self.words, *self.suffixes, self.shapes, *self.contexts.values()]
-        return tuple(len(vocabulary) + 1 for vocabulary in vocabularies)
+        return tuple(len(index) + 1 for index in self._indices)
 
     def __call__(self, x: Columns) -> Ints:
         """(T, fields) numbers of a sentence."""
@@ -66,13 +65,8 @@ class TokenIds:
     def to_dict(self) -> dict[str, Any]:
         """The vocabularies as plain data."""
         contexts = {name: list(values) for name, values in self.contexts.items()}
-        suffixes = [list(values) for values in self.suffixes]
-        return {
-            "words": list(self.words),
-            "suffixes": suffixes,
-            "shapes": list(self.shapes),
-            "contexts": contexts,
-        }
+        lists = {"suffixes": [*map(list, self.suffixes)], "contexts": contexts}
+        return {"words": list(self.words), "shapes": list(self.shapes), **lists}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
