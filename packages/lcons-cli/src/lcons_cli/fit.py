@@ -207,6 +207,7 @@ def _summary(fitted: Fitted, command: str) -> Iterator[str]:
     from lcons_tasks.report._markdown import marked_lines
 
     yield to_terminal(fit_document(fitted, command), WIDTH).rstrip("\n")
+    yield from fitted.advice
     if fitted.rules:
         yield from ("", "The most telling rules:", *(f"- {rule}" for rule in fitted.rules))
     if fitted.changed:

@@ -47,6 +47,7 @@ def test_a_bias_of_outside_is_found_and_taken_away():
     assert soft.name == "fewer-O"
     assert soft.weight in (1.0, 1.5, 2.0)
     assert f"O costs {soft.weight:g}" in found.rules
+    assert f"bias of O: use it as a soft constraint with the weight {soft.weight:g}" in found.advice[-1]
 
 
 @pytest.mark.parametrize("bias", [-0.5, 0.5, 1.5])

@@ -24,7 +24,6 @@ from typing import TypeVar
 import numpy as np
 
 from lcons_core import InvalidInput, Recipe
-from lcons_core._types import Ints
 from lcons_core.learn._evidence import EVIDENCE
 from lcons_decode import ChainBatch, Hard
 from lcons_decode.chains._marginals import marginals_batch
@@ -32,7 +31,7 @@ from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base
 from lcons_tasks.fitted._fitted_tagger import FittedTagger, Labels, Steps, telling_rules
-from lcons_tasks.fitted._jackknife import decode_folds, prefer, resemblance, stays
+from lcons_tasks.fitted._jackknife import decode_folds, resemblance
 from lcons_tasks.fitted._settings import (
     BIAS,
     CLUSTERS,
@@ -54,7 +53,6 @@ from lcons_tasks.models._consistent_chain import (
     consistent,
 )
 from lcons_tasks.models._linear_chain import LinearChain
-from lcons_tasks.stats import f1
 
 OUTSIDE = "O"
 # With less unlabelled text, clusters and consistency say little that the labelled sentences do not.
@@ -63,10 +61,6 @@ LEAST_UNLABELLED = 20
 MOST_LABELS = 400
 # Of more labelled sentences than `MANY`, so many evenly spaced ones choose the parts.
 MANY, CHOOSING = 5000, 2000
-# Standard errors that a change needs.
-LIKELY = 1.0
-# Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
-MOST_LOST = 15.0
 
 Weights = tuple[float, float, float]
 NO_WEIGHTS: Weights = (0.0, 0.0, 0.0)
@@ -148,9 +142,9 @@ class _Work:
         self.labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
         self.steps = Steps(self.sentences, self.labels, settings.folds, settings.seed)
         self.folds = self.steps.folds
-        words = [sentence.words for sentence in self.sentences]
-        self.resemblance = resemblance(words, texts, self.folds)
-        self.outside = self.labels.index(OUTSIDE) if OUTSIDE in self.labels else None
+        self.words = [sentence.words for sentence in self.sentences]
+        self.steps.resemblance = resemblance(self.words, texts, self.folds)
+        self.outside = np.array([label == OUTSIDE for label in self.labels], dtype=float)
         self.progress, self.done = progress, 0
         bases = len(settings.penalties) + self.uses(CLUSTERS)
         if self.uses(VECTORS) and settings.source is not None:
@@ -162,7 +156,7 @@ class _Work:
         """Whether a part may be used and has what it needs."""
         if part in (CLUSTERS, CONSISTENCY) and len(self.texts) < LEAST_UNLABELLED:
             return False
-        if part == BIAS and self.outside is None:
+        if part == BIAS and not self.outside.any():
             return False
         return part in self.settings.parts
 
@@ -181,24 +175,13 @@ class _Work:
         pairs = self._chosen_pairs(held) if self.uses(PAIRS) else ()
         bias = self._chosen_bias(held, self._pairs_of_folds if pairs else ())
         hard = (*self.scheme, *pairs)
-        first, last = (self.steps.counts(self.steps.steps[i][1]) for i in (0, -1))
-        lost = float(f1(first.sum(0)) - f1(last.sum(0)))
-        if lost > MOST_LOST or self._prefer(1, [0], [first, last], LIKELY) == 0:
+        if self.steps.is_worse():
             folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
             self.steps.add("base model again, which is better", self.steps.steps[0][1])
         return self._finished(folds.reading, weights, bias, hard)
 
-    def _prefer(self, default: int, others: Sequence[int], counts: Sequence[Ints], errors: float) -> int:
-        """`prefer`, with more standard errors where folds resemble each other."""
-        return prefer(default, others, counts, self.steps.draws, errors * self.resemblance**2)
-
-    def _stays(self, before: Labels, after: Labels) -> bool:
-        """Whether a change stays that has helped on every corpus."""
-        counts = self.steps.counts(before), self.steps.counts(after)
-        return stays(*counts, self.steps.draws, self.resemblance)
-
-    def _decoded(self, held: Sequence[ChainBatch], own: Sequence[Sequence[Hard]] = ()) -> Labels:
-        return decode_folds(held, self.scheme, own)
+    def _decoded(self, held: Sequence[ChainBatch], more: Sequence[Sequence[Hard]] = ()) -> Labels:
+        return decode_folds(held, self.scheme, more)
 
     def _say(self, what: str) -> None:
         if self.progress is not None:
@@ -223,19 +206,17 @@ class _Work:
         """The vectors of all text, by each option, the default first; none without a source."""
         if self.settings.source is None:
             return []
-        words = [sentence.words for sentence in self.sentences]
         report = self.progress and partial(self.progress, "computing vectors")
-        return TextVectors.each(self.settings.source, words, self.texts, self.settings.scales, report)
+        return TextVectors.each(self.settings.source, self.words, self.texts, self.settings.scales, report)
 
     def _with_vectors(self, plain: _Folds, choices: Sequence[TextVectors]) -> _Folds:
         """The base that also reads vectors, by the best option."""
-        options = [self._trained(replace(plain.reading, vectors=one)) for one in choices]
+        options = [self._trained(replace(plain.reading, vectors=vectors)) for vectors in choices]
         if not options:
             return plain
         labels = [self._decoded(option.held) for option in options]
-        counts = [self.steps.counts(y) for y in labels]
-        best = self._prefer(0, range(1, len(options)), counts, 0.0)
-        if not self._stays(self.steps.steps[-1][1], labels[best]):
+        best = self.steps.prefer(labels, errors=0.0)
+        if not self.steps.stays(labels[best]):
             return plain
         self.steps.add("vectors of words", labels[best])
         return options[best]
@@ -243,7 +224,8 @@ class _Work:
     def _with_text(self, plain: _Folds) -> tuple[_Folds, Sequence[ChainBatch], Weights]:
         """The base with clusters of words, its scores with consistency, and the weights; each part stays
         unless the folds are against it."""
-        clustered, options = plain, []
+        clustered = plain
+        options: list[tuple[str, Sequence[ChainBatch], Weights]] = []
         if self.uses(CLUSTERS):
             texts = [*(one.words for one in self.train), *self.texts]
             clusters = cluster_words(texts, seed=self.settings.seed)
@@ -254,10 +236,13 @@ class _Work:
             weights = self.settings.weights
             options.append(("consistency over unlabelled text", self._adjusted(clustered, weights), weights))
         best: tuple[_Folds, Sequence[ChainBatch], Weights] = (plain, plain.held, NO_WEIGHTS)
+        names: list[str] = []
         for name, held, weights in options:
+            names.append(name)
             labels = self._decoded(held)
-            if self._stays(self.steps.steps[-1][1], labels):
-                self.steps.add(name, labels)
+            if self.steps.stays(labels):
+                self.steps.add(" and ".join(names), labels)
+                names.clear()
                 best = clustered, held, weights
         return best
 
@@ -269,34 +254,32 @@ class _Work:
             other = self._trained(replace(folds.reading, penalties=penalties), folds.base)
             scores = self._adjusted(other, weights) if any(weights) else other.held
             labels = self._decoded(scores)
-            counts = [self.steps.counts(y) for y in (self.steps.steps[-1][1], labels)]
-            if self._prefer(0, [1], counts, 0.0):
+            if self.steps.prefer([self.steps.last, labels], errors=0.0):
                 self.steps.add("penalties", labels)
                 folds, held = other, scores
         return folds, held
 
     def _chosen_pairs(self, held: Sequence[ChainBatch]) -> tuple[Hard, ...]:
         """A hard constraint on pairs of labels that chance would have shown, if the folds support it."""
-        own = []
+        pairs = []
         for fold in self.folds:
             self._say("learning label pairs")
-            own.append(learn_pairs(self.steps.without(fold), self.settings.seed))
-        labels = self._decoded(held, own)
-        counts = [self.steps.counts(self.steps.steps[-1][1]), self.steps.counts(labels)]
-        if not self._prefer(0, [1], counts, LIKELY):
+            pairs.append(learn_pairs(self.steps.without(fold), self.settings.seed))
+        labels = self._decoded(held, pairs)
+        if not self.steps.prefer([self.steps.last, labels]):
             return ()
         self.steps.add("label pairs", labels)
-        self._pairs_of_folds = own
+        self._pairs_of_folds = pairs
         return learn_pairs(self.train, self.settings.seed)
 
-    def _chosen_bias(self, held: Sequence[ChainBatch], own: Sequence[Sequence[Hard]]) -> float:
+    def _chosen_bias(self, held: Sequence[ChainBatch], pairs: Sequence[Sequence[Hard]]) -> float:
         """What is taken from the score of O."""
         biases = self.settings.biases if self.uses(BIAS) else (0.0,)
         options = [
-            self._decoded([_biased(batch, self.outside, bias) for batch in held], own) for bias in biases
+            self._decoded([replace(b, emission=b.emission - bias * self.outside) for b in held], pairs)
+            for bias in biases
         ]
-        counts = [self.steps.counts(labels) for labels in options]
-        chosen = self._prefer(0, range(1, len(options)), counts, LIKELY)
+        chosen = self.steps.prefer(options)
         if chosen:
             self.steps.add("bias of O", options[chosen])
         return biases[chosen]
@@ -304,13 +287,13 @@ class _Work:
     def _adjusted(self, folds: _Folds, weights: Weights) -> list[ChainBatch]:
         """The scores of the folds with consistency."""
         keys = self._keys(folds.reading.clusters)
-        found: list[ChainBatch] = []
+        adjusted: list[ChainBatch] = []
         for (first, stop), model, held in zip(self.folds, folds.models, folds.held, strict=True):
             self._say("reading unlabelled text")
             batch = folds.base.unlabelled_scores(model)
             chain = _chain(model, folds.reading.clusters, batch, keys, weights)
-            found.append(chain.adjusted(held, [one.words for one in self.sentences[first:stop]]))
-        return found
+            adjusted.append(chain.adjusted(held, self.words[first:stop]))
+        return adjusted
 
     def _keys(self, clusters: Clusters | None) -> list[CodedKeys]:
         return [CodedKeys.of(kind, self.texts, clusters) for kind in (FORM, CLUSTER, CONTEXT)]
@@ -327,10 +310,8 @@ class _Work:
         batch = base.unlabelled_scores(trained) if any(weights) else None
         keys = self._keys(reading.clusters) if any(weights) else ()
         model = _chain(base.whole(trained), reading.clusters, batch, keys, weights)
-        if bias and self.outside is not None:
-            shift = np.zeros(len(self.labels))
-            shift[self.outside] = -bias
-            model = replace(model, bias=shift)
+        if bias:
+            model = replace(model, bias=-bias * self.outside)
         tagger = ConstrainedTagger(model, hard)
         return FittedTagger(
             **{**self.steps.results(), "labelled": len(self.train)},
@@ -346,7 +327,7 @@ class _Work:
                 "hard": [use.name for use in hard],
                 "folds": len(self.folds),
                 "sentences that chose": len(self.sentences),
-                "resemblance": self.resemblance,
+                "resemblance": self.steps.resemblance,
                 "seed": self.settings.seed,
             },
         )
@@ -376,12 +357,3 @@ def _chain(
         return ConsistentChain(base, clusters, (), np.full(L, 1 / L), np.zeros(L))
     tables, prior = consistent(batch, marginals_batch(batch), keys, weights)
     return ConsistentChain(base, clusters, tables, prior, np.zeros(L))
-
-
-def _biased(batch: ChainBatch, outside: int | None, bias: float) -> ChainBatch:
-    """The scores with a smaller score of O."""
-    if outside is None or not bias:
-        return batch
-    emission = batch.emission.copy()
-    emission[:, outside] -= bias
-    return replace(batch, emission=emission)

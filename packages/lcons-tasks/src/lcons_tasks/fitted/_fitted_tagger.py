@@ -14,8 +14,9 @@ from lcons_decode import Decoding, Hard, Soft
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._tagged_text import spans
-from lcons_tasks.fitted._jackknife import Draws
+from lcons_tasks.fitted._jackknife import LIKELY, MOST_LOST, Draws, prefer, stays
 from lcons_tasks.models._consistent_chain import ConsistentChain
+from lcons_tasks.own_data._recommendation import HARD, SOFT, Gain, recommend
 from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, count_right, f1
 
 DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
@@ -42,15 +43,35 @@ def contributions(parts: Sequence[str], counts: Sequence[Ints], seed: int) -> tu
 
 
 class Steps:
-    """The labels of all labelled sentences after each step, and what the steps are worth."""
+    """The labels of all labelled sentences after each step, and what the steps are worth; differences count
+    less where folds resemble each other."""
 
     def __init__(self, sentences: Sequence[Sentence], known: Sequence[str], folds: int, seed: int) -> None:
-        self.sentences, self.seed = list(sentences), seed
+        self.sentences, self.seed, self.resemblance = list(sentences), seed, 1.0
         self.gold = [sentence.labels for sentence in sentences]
         self.spans = are_spans({*known, *(label for y in self.gold for label in y)})
         self.folds = fold_bounds(len(self.sentences), folds)
         self.draws = Draws.of(len(self.sentences), seed)
         self.steps: list[tuple[str, Labels]] = []
+
+    @property
+    def last(self) -> Labels:
+        """The labels after the last step."""
+        return self.steps[-1][1]
+
+    def prefer(self, options: Sequence[Labels], default: int = 0, errors: float = LIKELY) -> int:
+        """The best option if the folds support it, else the default."""
+        counts = [self.counts(labels) for labels in options]
+        return prefer(counts, default, self.draws, errors * self.resemblance**2)
+
+    def stays(self, labels: Labels) -> bool:
+        """Whether a change to these labels stays that has helped on every corpus."""
+        return stays(self.counts(self.last), self.counts(labels), self.draws, self.resemblance)
+
+    def is_worse(self) -> bool:
+        """Whether the last step is worse than the first."""
+        first, last = (float(f1(self.counts(labels).sum(0))) for labels in (self.steps[0][1], self.last))
+        return first - last > MOST_LOST or not self.prefer([self.steps[0][1], self.last], default=1)
 
     def add(self, name: str, labels: Labels) -> None:
         """Adds a step."""
@@ -69,14 +90,18 @@ class Steps:
         name = detect_scheme(self.gold)
         return () if name is None else (Hard(DESIGNED[name](labels), name),)
 
-    def results(self) -> dict[str, Any]:
-        """The fields of `Fitted` that the steps decide on."""
+    def results(self, weight: float | None = None) -> dict[str, Any]:
+        """The fields of `Fitted` that the steps decide on; `weight` is that of the bias, if it is soft."""
         counts = [self.counts(labels) for _, labels in self.steps]
-        names = [name for name, _ in self.steps]
+        parts = contributions([name for name, _ in self.steps], counts, self.seed)
+        measure = "span F1" if self.spans else "token accuracy"
+        uses = {"label pairs": (HARD, None), **({"bias of O": (SOFT, weight)} if weight else {})}
+        gains = {part.part: Gain(*uses[part.part], part.gain, measure) for part in parts if part.part in uses}
         return {
-            "measure": "span F1" if self.spans else "token accuracy",
+            "measure": measure,
             "labelled": len(self.sentences),
-            "contributions": contributions(names, counts, self.seed),
+            "contributions": parts,
+            "advice": tuple(f"{name}: {recommend(None, gain=gain)}" for name, gain in gains.items()),
             "gain": bootstrap_f1([counts[-1]], [counts[0]], seed=self.seed),
             "changed": changed_sentences(self.sentences, self.steps[0][1], self.steps[-1][1]),
         }
@@ -99,6 +124,7 @@ class Fitted:
     measure: the name of the figures, which are out-of-fold: no sentence was tagged by a model that had seen
     it. But the settings were chosen by them, so that they are a little optimistic.
     contributions: each part in order; the first is the base model alone.
+    advice: which constraints to use, hard or with which weight, in words.
     gain: of all parts over the base model.
     labelled, unlabelled: the number of sentences; None where unlabelled ones are of no use.
     """
@@ -107,6 +133,7 @@ class Fitted:
     labelled: int
     unlabelled: int | None
     contributions: tuple[Contribution, ...]
+    advice: tuple[str, ...]
     gain: Interval
     rules: tuple[str, ...]
     changed: tuple[Changed, ...]
@@ -133,6 +160,7 @@ class Fitted:
             "gain": asdict(self.gain),
             "contributions": [asdict(one) for one in self.contributions],
             "chosen": dict(self.chosen),
+            "advice": list(self.advice),
             "rules": list(self.rules),
             "changed": [asdict(one) for one in self.changed],
         }

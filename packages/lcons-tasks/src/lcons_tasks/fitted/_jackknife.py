@@ -49,6 +49,10 @@ from lcons_tasks.stats import drawn_weights, f1
 DRAWS = 500
 # What other corpora say for a part, in parts of the noise of folds; with fewer points left, it must gain.
 PRIOR, ENOUGH = 3.0, 10.0
+# Standard errors that another change needs.
+LIKELY = 1.0
+# Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
+MOST_LOST = 15.0
 # Sentences of unlabelled text that are compared with the folds.
 MOST_COMPARED = 3000
 
@@ -101,26 +105,24 @@ class Draws:
 
 
 def decode_folds(
-    held: Sequence[ChainBatch], uses: Sequence[Hard | Soft], own: Sequence[Sequence[Hard]] = ()
+    held: Sequence[ChainBatch], uses: Sequence[Hard | Soft], more: Sequence[Sequence[Hard]] = ()
 ) -> list[tuple[str, ...]]:
-    """The labels of all sentences, each decoded from the scores of its fold under constraints; `own` are more
-    of them for each fold."""
-    found: list[tuple[str, ...]] = []
+    """The labels of all sentences, each decoded from the scores of its fold under constraints; `more` are
+    some for each fold."""
+    labels: list[tuple[str, ...]] = []
     for k, batch in enumerate(held):
-        every = [*uses, *(own[k] if own else ())]
+        every = [*uses, *(more[k] if more else ())]
         y, _, _ = constrained_ids(batch, ChainConstraints.of(every, batch.labels), None)
         names = [batch.labels[i] for i in y.tolist()]
-        found += [tuple(names[a:b]) for a, b in pairwise(batch.offsets.tolist())]
-    return found
+        labels += [tuple(names[a:b]) for a, b in pairwise(batch.offsets.tolist())]
+    return labels
 
 
-def prefer(default: int, others: Sequence[int], counts: Sequence[Ints], draws: Draws, errors: float) -> int:
+def prefer(counts: Sequence[Ints], default: int, draws: Draws, errors: float) -> int:
     """The option with the best F1 if it is better than the default by more than `errors` standard errors;
     else the default."""
-    figures = {i: float(f1(counts[i].sum(0))) for i in (default, *others)}
-    best = max(figures, key=lambda i: (figures[i], i == default))
-    if best == default:
-        return default
+    figures = [float(f1(option.sum(0))) for option in counts]
+    best = max(range(len(counts)), key=lambda i: (figures[i], i == default))
     gain = figures[best] - figures[default]
     return best if gain > errors * draws.error(counts[best], counts[default]) else default
 

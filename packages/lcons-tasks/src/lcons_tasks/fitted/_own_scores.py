@@ -28,9 +28,9 @@ from lcons_core.features import NgramLabels
 from lcons_decode import ChainBatch, ChainScores, Hard, Scored, Soft
 from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind
 from lcons_tasks.data import Sentence
-from lcons_tasks.fitted._fit import LIKELY, OUTSIDE, learn_pairs
-from lcons_tasks.fitted._fitted_tagger import Fitted, Labels, Steps, hard_rules
-from lcons_tasks.fitted._jackknife import decode_folds, prefer
+from lcons_tasks.fitted._fit import OUTSIDE, learn_pairs
+from lcons_tasks.fitted._fitted_tagger import Fitted, Steps, hard_rules
+from lcons_tasks.fitted._jackknife import decode_folds
 from lcons_tasks.fitted._settings import PAIRS, FitSettings
 from lcons_tasks.stats import are_spans, count_right, f1
 
@@ -135,13 +135,13 @@ class _Choice:
         self._pairs = own if any(use.name == PAIRS for use in uses) else [()] * len(self.held)
         if (bias := self._bias(uses)) is not None:
             uses.append(bias)
-        if not self._prefers(alone, self.steps.steps[-1][1], default=True):
+        if self.steps.is_worse():
             self.steps.add("scores alone again, which are better", alone)
             uses = []
         soft = [use for use in uses if isinstance(use, Soft)]
         costly = {FEWER: "O", MORE: "every label but O"}
         return FittedScores(
-            **self.steps.results(),
+            **self.steps.results(soft[0].weight if soft else None),
             unlabelled=None,
             rules=(*hard_rules(uses, 9), *(f"{costly[use.name]} costs {use.weight:g}" for use in soft)),
             chosen={
@@ -152,11 +152,6 @@ class _Choice:
             constraints=tuple(uses),
             accuracy=accuracy,
         )
-
-    def _prefers(self, before: Labels, after: Labels, default: bool) -> bool:
-        """Whether the labels after a change are taken; with `default` unless they are surely worse."""
-        counts = [self.steps.counts(before), self.steps.counts(after)]
-        return bool(prefer(int(default), [1 - default], counts, self.steps.draws, LIKELY))
 
     def _add(
         self,
@@ -169,7 +164,7 @@ class _Choice:
         """Adds a constraint, which is `own` in each fold, if the folds support it, or with `default` if they
         are not against it."""
         labels = decode_folds(self.held, uses, own)
-        if self._prefers(self.steps.steps[-1][1], labels, default):
+        if self.steps.prefer([self.steps.last, labels], int(default)):
             uses.append(use)
             self.steps.add(part, labels)
 
@@ -179,8 +174,7 @@ class _Choice:
         hard = [use for use in uses if use.name != PAIRS]
         softs = [bias_of_outside(self.batch.labels, bias) for bias in self.settings.biases if bias]
         options = [decode_folds(self.held, [*hard, soft], self._pairs) for soft in softs]
-        counts = [self.steps.counts(labels) for labels in (self.steps.steps[-1][1], *options)]
-        chosen = prefer(0, range(1, len(counts)), counts, self.steps.draws, LIKELY)
+        chosen = self.steps.prefer([self.steps.last, *options])
         if not chosen:
             return None
         self.steps.add("bias of O", options[chosen - 1])

@@ -93,7 +93,7 @@ def _parts(found: Fitted) -> list[Block]:
         gains = [Gain(one.part, "over all before it", one.gain) for one in others]
         gains.append(Gain("all parts", f"over the {first.part}", found.gain))
         blocks.append(Gains(f"Gains in points of {found.measure}, with 95% intervals", tuple(gains)))
-    return blocks
+    return [*blocks, *map(Text, found.advice)]
 
 
 def _changed(found: Fitted) -> list[Block]:
