@@ -18,7 +18,7 @@ from lcons_core import LconsError, load
 from lcons_core.reason._rules_text import load_rules
 from lcons_decode.files._scores import read_labels, read_model, read_scored
 from lcons_tasks.apps import load_constrained_tagger, load_extractor
-from lcons_tasks.apps._candidates import read_marks
+from lcons_tasks.apps._extraction import read_marks
 from lcons_tasks.data import read_anystyle, read_columns, read_references, read_roth_yih
 from lcons_tasks.data._lines import read_vectors
 from lcons_tasks.models import load_tagger

@@ -53,7 +53,7 @@ def extract(file: str, folder: str, candidates: str) -> None:
       lcons extract --candidates en_core_web_sm news.txt > relations.jsonl
     """
     from lcons_tasks.apps import load_extractor
-    from lcons_tasks.apps._candidates import load_recogniser
+    from lcons_tasks.apps._extraction import load_recogniser
 
     extractor = load_extractor(folder)
     nlp = None

@@ -1,21 +1,65 @@
-"""Extraction from texts: candidates are found, words get POS tags, and the answer counts characters."""
+r"""Extraction from texts: candidates are found, words get POS tags, and the answer counts characters.
+
+Candidates are marked with brackets, found by a spaCy pipeline, or runs of proper nouns:
+
+    [Google LLC] is headquartered in [Mountain View], California.
+
+Brackets mark candidates and are not part of the text; `\[` and `\]` are brackets of the text. A token ends
+before and after a candidate, even within a word, so that candidates are exactly the marked text. White space
+at the ends of a candidate is not part of it.
+
+A spaCy pipeline reads the tokens of `lcons_tasks.data.text` instead of its own, so entities are spans of
+these. For English pipelines both are the same, except for white space.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
+from lcons_core import InvalidInput, LconsError
 from lcons_decode import RelationDecoding
-from lcons_tasks.apps._candidates import CandidateText, entity_spans, name_spans, read_marks, read_places
-from lcons_tasks.apps._extractor import Extractor
+from lcons_tasks.data._passage import Passage
+from lcons_tasks.data.text import Token, tokenise
+from lcons_tasks.data.text._tokens import encodable
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from lcons_tasks.apps._extractor import Extractor
+
+NAME_TAGS = frozenset({"NNP", "NNPS"})
+# What a component of spaCy assigns if it recognises entities, and how many texts it reads at once.
+ENTITIES, BATCH = "doc.ents", 64
+
+Span = tuple[int, int]
 Lines = Sequence[tuple[str, str]]
 """Lines that are not blank, each after its name in errors."""
 Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
+
+_MARK = re.compile(r"\\?[\[\]]")
+
+
+@dataclass(frozen=True)
+class CandidateText:
+    """A text, its tokens, and its candidates as spans (first, after the last) of tokens."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The texts of the tokens."""
+        return tuple(token.text for token in self.tokens)
+
+    def place(self, candidate: int) -> Span:
+        """The place of a candidate in the text, in characters."""
+        first, after = self.spans[candidate]
+        return self.tokens[first].start, self.tokens[after - 1].end
 
 
 def extract_lines(
@@ -30,7 +74,7 @@ def extract_lines(
         spans = map(name_spans, tagged) if nlp is None else entity_spans(nlp, texts)
         texts = [replace(text, spans=some) for text, some in zip(texts, spans, strict=True)]
     for text, pos in zip(texts, tagged, strict=True):
-        yield text, extractor.extract(text.passage(pos))
+        yield text, extractor.extract(Passage(text.words, tuple(pos), text.spans))
 
 
 def describe_extraction(text: CandidateText, answer: RelationDecoding) -> dict[str, Any]:
@@ -49,3 +93,93 @@ def describe_extraction(text: CandidateText, answer: RelationDecoding) -> dict[s
         "changed": answer.stats["changed"],
         "status": str(answer.status),
     }
+
+
+def read_marks(line: str, where: str = "line 1") -> CandidateText:
+    r"""The text of a line and the candidates that it marks; `where` is the name of the line in errors.
+
+    >>> marked = read_marks(r"[Ann] lives in [New York] \[sic\].")
+    >>> marked.text, marked.spans, marked.place(1)
+    ('Ann lives in New York [sic].', ((0, 1), (3, 5)), (13, 21))
+    """
+    text = ""
+    places: list[Span] = []
+    opened: int | None = None
+    done = 0
+    for mark in [*_MARK.finditer(line), None]:
+        text += line[done : mark.start() if mark else len(line)]
+        symbol = mark.group() if mark else ""
+        if symbol.startswith("\\"):
+            text += symbol[1:]
+        elif symbol == "[" and opened is None:
+            opened = len(text)
+        elif symbol == "]" and opened is not None and text[opened:].strip():
+            places.append((opened, len(text)))
+            opened = None
+        elif mark or opened is not None:
+            at = f"character {mark.start() + 1}" if mark else "the end"
+            raise InvalidInput(
+                f"{where}: brackets must mark some text, as in `[Ann] lives in [Oslo]`, and others be written"
+                f" `\\[` and `\\]`: see {at}."
+            )
+        done = mark.end() if mark else done
+    return read_places(text, places)
+
+
+def read_places(text: str, places: Sequence[Span] = ()) -> CandidateText:
+    """The tokens of a text with candidates at `places`: in characters, in order and without overlap.
+
+    >>> [token.text for token in read_places("anti-NATO", [(5, 9)]).tokens]
+    ['anti-', 'NATO']
+    """
+    borders = [0, *(border for place in places for border in place), len(text)]
+    tokens: list[Token] = []
+    spans = []
+    # Every second piece is a candidate.
+    for number, (start, end) in enumerate(pairwise(borders)):
+        first = len(tokens)
+        for token in tokenise(text[start:end]):
+            tokens.append(Token(token.text, start + token.start, start + token.end))
+        if number % 2:
+            spans.append((first, len(tokens)))
+    return CandidateText(text, tuple(tokens), tuple(spans))
+
+
+def name_spans(pos: Sequence[str]) -> tuple[Span, ...]:
+    """The maximal runs of proper nouns.
+
+    >>> name_spans(["NNP", "NNPS", "VBD", "NNP"])
+    ((0, 2), (3, 4))
+    """
+    runs = [(is_name, list(run)) for is_name, run in groupby(range(len(pos)), lambda t: pos[t] in NAME_TAGS)]
+    return tuple((run[0], run[-1] + 1) for is_name, run in runs if is_name)
+
+
+def load_recogniser(name: str) -> Language:
+    """The spaCy pipeline of that name or in that folder, which must have an entity recogniser."""
+    import spacy
+
+    try:
+        nlp = spacy.load(name)
+    except Exception as error:  # a pipeline made for another spaCy may raise anything
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise LconsError(f"the spaCy pipeline {name!r} does not load: {reason:.200}") from None
+    pipes = [(nlp.get_pipe_meta(pipe), nlp.get_pipe(pipe)) for pipe in nlp.pipe_names]
+    if not any(ENTITIES in meta.assigns or getattr(pipe, "annotate_ents", False) for meta, pipe in pipes):
+        raise InvalidInput(
+            f"the spaCy pipeline {name!r} needs an entity recogniser, such as `ner`: got none."
+        )
+    return nlp
+
+
+def entity_spans(nlp: Language, texts: Sequence[CandidateText]) -> list[tuple[Span, ...]]:
+    """The entities of each text as spans of its tokens, in order."""
+    from spacy.tokens import Doc
+
+    # spaCy forgets new words after the block, so that memory does not grow.
+    with nlp.memory_zone():
+        docs = []
+        for text in texts:
+            spaces = [text.text[token.end : token.end + 1].isspace() for token in text.tokens]
+            docs.append(Doc(nlp.vocab, words=list(map(encodable, text.words)), spaces=spaces))
+        return [tuple((e.start, e.end) for e in doc.ents) for doc in nlp.pipe(docs, batch_size=BATCH)]

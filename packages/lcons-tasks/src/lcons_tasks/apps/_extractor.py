@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from lcons_core import LearnedConstraint, load
@@ -33,17 +33,19 @@ STOPS = frozenset(".!?")
 
 def parts(passage: Passage) -> list[Passage]:
     """The parts of a passage, each with some candidates, at most `MOST_CANDIDATES`; at least one part."""
-    found, begin, spans = [], 0, passage.spans
+    ends, spans = [], passage.spans
     while len(spans) > MOST_CANDIDATES:
         # The next candidate is too many. No part is empty, and none ends within a candidate.
-        end = spans[MOST_CANDIDATES][0]
-        for t in range(end, spans[0][1] - 1, -1):
-            if passage.words[t - 1] in STOPS and not any(a < t < b for a, b in spans):
-                end = t
-                break
-        found.append(_part(passage, begin, end))
-        begin, spans = end, tuple(span for span in spans if span[0] >= end)
-    return [*found, _part(passage, begin, len(passage.words))] if found else [passage]
+        last = spans[MOST_CANDIDATES][0]
+        stops = (
+            t
+            for t in range(last, spans[0][1] - 1, -1)
+            if passage.words[t - 1] in STOPS and not any(a < t < b for a, b in spans)
+        )
+        ends.append(next(stops, last))
+        spans = tuple(span for span in spans if span[0] >= ends[-1])
+    cuts = pairwise([0, *ends, len(passage.words)])
+    return [_part(passage, begin, end) for begin, end in cuts] if ends else [passage]
 
 
 def _part(passage: Passage, begin: int, end: int) -> Passage:
@@ -60,16 +62,11 @@ class Extractor:
 
     model: RelationModel
     constraints: Mapping[str, LearnedConstraint]
-    _rules: RelationRules = field(init=False, repr=False)
+    _rules: tuple[RelationRules, RelationRules] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", dict(self.constraints))
-        object.__setattr__(self, "_rules", rules_of(self.constraints))
-
-    @property
-    def alone(self) -> Extractor:
-        """The model without its constraints."""
-        return replace(self, constraints={})
+        object.__setattr__(self, "_rules", (rules_of(self.constraints), rules_of({})))
 
     def extract(self, passage: Passage) -> RelationDecoding:
         """The best labels of candidates and pairs. In the stats, `changed` is true if the model alone gives
@@ -83,14 +80,9 @@ class Extractor:
 
     def _extract(self, passage: Passage) -> RelationDecoding:
         scores = self.model.scores(passage)
-        found = decode_relations(scores, self._rules)
-        free = decode_relations(scores, self._no_rules) if self.constraints else found
-        changed = (found.entities, found.relations) != (free.entities, free.relations)
-        return replace(found, stats={**found.stats, "changed": changed})
-
-    @cached_property
-    def _no_rules(self) -> RelationRules:
-        return rules_of({})
+        within, without = (decode_relations(scores, rules) for rules in self._rules)
+        changed = (within.entities, within.relations) != (without.entities, without.relations)
+        return replace(within, stats={**within.stats, "changed": changed})
 
 
 def load_extractor(folder: str | os.PathLike[str]) -> Extractor:
@@ -105,18 +97,16 @@ def load_extractor(folder: str | os.PathLike[str]) -> Extractor:
 
 def _joined(answers: Sequence[RelationDecoding]) -> RelationDecoding:
     """The answers for the parts of a passage, as one answer."""
-    entities: list[str] = []
     relations: dict[tuple[int, int], str] = {}
+    first = 0
     for answer in answers:
-        first = len(entities)
-        entities += answer.entities
         relations |= {(first + i, first + j): label for (i, j), label in answer.relations.items()}
-    stats = [answer.stats for answer in answers]
+        first += len(answer.entities)
     return RelationDecoding(
-        tuple(entities),
+        tuple(label for answer in answers for label in answer.entities),
         relations,
         sum(answer.score for answer in answers),
         max((answer.status for answer in answers), key=list(Status).index),
         sum(answer.broken for answer in answers),
-        {"changed": any(one["changed"] for one in stats), "parts": len(answers)},
+        {"changed": any(answer.stats["changed"] for answer in answers), "parts": len(answers)},
     )

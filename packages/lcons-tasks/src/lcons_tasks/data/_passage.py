@@ -49,15 +49,10 @@ class Passage:
 
     def __post_init__(self) -> None:
         if len(self.words) != len(self.pos):
-            raise InvalidInput(
-                f"expected one POS tag per word, found {len(self.words)} words and {len(self.pos)} tags."
-            )
+            raise InvalidInput(f"`pos` needs one tag per word: got {len(self.pos)} for {len(self.words)}.")
         edges = [(0, 0), *self.spans, (len(self.words), len(self.words))]
         if any(a >= b for a, b in self.spans) or any(x[1] > y[0] for x, y in pairwise(edges)):
-            raise InvalidInput(
-                f"expected candidates of at least one word, in order, within {len(self.words)} words and"
-                f" without overlap, found {self.spans}."
-            )
+            raise InvalidInput(f"`spans` must be in order, within the words and apart: got {self.spans}.")
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -78,14 +73,12 @@ class Labelled:
     def __post_init__(self) -> None:
         n = len(self.passage.spans)
         if len(self.entities) != n:
-            raise InvalidInput(f"expected a label for each of {n} candidates, found {len(self.entities)}.")
+            raise InvalidInput(f"`entities` needs a label per candidate: got {len(self.entities)} for {n}.")
         unknown = [*(set(self.entities) - set(ENTITIES)), *(set(self.relations.values()) - set(RELATIONS))]
         if unknown:
-            raise InvalidInput(
-                f"unknown label {unknown[0]!r}; labels are {', '.join(ENTITIES)} and {', '.join(RELATIONS)}."
-            )
+            raise InvalidInput(f"labels are {', '.join(ENTITIES + RELATIONS)}: got {unknown[0]!r:.60}.")
         if any(not (0 <= i < n and 0 <= j < n and i != j) for i, j in self.relations):
-            raise InvalidInput(f"expected relations between two of {n} candidates, found {self.relations}.")
+            raise InvalidInput(f"`relations` must be between two of {n} candidates: got {self.relations}.")
 
     def relation(self, source: int, target: int) -> str:
         """The label of an ordered pair."""
@@ -109,12 +102,7 @@ def hash_passages(passages: Iterable[Labelled]) -> str:
     digest = hashlib.sha256()
     for labelled in passages:
         relations = sorted((*pair, label) for pair, label in labelled.relations.items())
-        text = [
-            labelled.passage.words,
-            labelled.passage.pos,
-            labelled.passage.spans,
-            labelled.entities,
-            relations,
-        ]
+        passage = labelled.passage
+        text = [passage.words, passage.pos, passage.spans, labelled.entities, relations]
         digest.update((json.dumps(text, ensure_ascii=False) + "\n").encode())
     return digest.hexdigest()

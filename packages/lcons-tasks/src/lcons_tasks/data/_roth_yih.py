@@ -63,26 +63,24 @@ def read_roth_yih(path: str | os.PathLike[str]) -> Iterator[RelationSentence]:
 
 def _row(path: str | os.PathLike[str], number: int, text: str, before: list[list[str]]) -> list[str]:
     cells = text.split("\t")
-    if len(cells) != _TABLE or not all(cells):
-        problem = f"{_TABLE} tab-separated columns of a token, found {len(cells)}"
-    elif cells[2] != str(len(before)):
-        problem = f"row number {len(before)}, found {cells[2]!r:.60}"
-    elif before and cells[0] != before[0][0]:
-        problem = f"sentence id {before[0][0]!r:.60} as in the rows before, found {cells[0]!r:.60}"
-    else:
-        return cells
-    raise malformed(path, number, f"expected {problem} in {quoted(text)}.")
+    well_formed = len(cells) == _TABLE and all(cells) and cells[2] == str(len(before))
+    if not well_formed or cells[0] != [*before, cells][0][0]:
+        problem = (
+            f"expected {_TABLE} columns separated by tabs, with the id of the rows before and row number"
+        )
+        raise malformed(path, number, f"{problem} {len(before)}, found {quoted(text)}.")
+    return cells
 
 
 def _relation(path: str | os.PathLike[str], number: int, text: str, rows: int) -> Relation:
     cells = text.split("\t")
-    if len(cells) != _RELATION or not all(cells):
-        problem = "a relation (arg1 TAB arg2 TAB type) or a blank line"
-    elif not all(cell.isascii() and cell.isdigit() and int(cell) < rows for cell in cells[:2]):
-        problem = f"a relation between rows 0 to {rows - 1}"
-    else:
-        return Relation(int(cells[0]), int(cells[1]), cells[2])
-    raise malformed(path, number, f"expected {problem}, found {quoted(text)}.")
+    numbers = [int(cell) for cell in cells[:2] if cell.isascii() and cell.isdigit() and int(cell) < rows]
+    if len(cells) != _RELATION or not all(cells) or len(numbers) != 2:
+        problem = (
+            f"expected a relation (arg1 TAB arg2 TAB type) between rows 0 to {rows - 1}, or a blank line"
+        )
+        raise malformed(path, number, f"{problem}, found {quoted(text)}.")
+    return Relation(numbers[0], numbers[1], cells[2])
 
 
 def _sentence(rows: list[list[str]], relations: list[Relation]) -> RelationSentence:

@@ -14,7 +14,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from itertools import combinations
+from typing import Self
 
 import numpy as np
 
@@ -64,30 +65,21 @@ class Attributes:
 
     def encode(self, passage: Passage) -> tuple[Rows, Rows]:
         """The numbers of the known attributes of a passage's candidates, and of its ordered pairs."""
+        candidates, pairs = self._numbers
         n = len(passage.spans)
-        singles = [_known(candidate_attributes(passage, i, self.clusters), self._numbers) for i in range(n)]
-        bias, forward, backward = self._pair_numbers
+        singles = [_known(candidate_attributes(passage, i, self.clusters), candidates) for i in range(n)]
         doubles: dict[tuple[int, int], list[int]] = {}
-        for i in range(n):
-            for j in range(i + 1, n):
-                names = shared_attributes(passage, i, j)
-                doubles[i, j] = bias + _known(names, forward)
-                doubles[j, i] = bias + _known(names, backward)
+        for i, j in combinations(range(n), 2):
+            names = shared_attributes(passage, i, j)
+            for pair, order in (((i, j), FORWARD), ((j, i), BACKWARD)):
+                doubles[pair] = _known([BIAS, *(order + name for name in names)], pairs)
         return Rows.of(singles), Rows.of([doubles[pair] for pair in passage.pairs])
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {name: k for k, name in enumerate(self.candidates)}
-
-    @cached_property
-    def _pair_numbers(self) -> tuple[list[int], dict[str, int], dict[str, int]]:
-        """The number of the bias; and the numbers of the attributes by name without order, first those of
-        FORWARD pairs, then those of BACKWARD pairs."""
-        forward, backward = (
-            {name[1:]: k for k, name in enumerate(self.pairs) if name.startswith(order)}
-            for order in (FORWARD, BACKWARD)
-        )
-        return [k for k, name in enumerate(self.pairs) if name == BIAS], forward, backward
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The numbers of the attributes of candidates and of pairs, by name."""
+        candidates, pairs = ({name: k for k, name in enumerate(own)} for own in (self.candidates, self.pairs))
+        return candidates, pairs
 
 
 def _known(names: Sequence[str], numbers: Mapping[str, int]) -> list[int]:
@@ -161,23 +153,18 @@ def load_model(path: str | os.PathLike[str]) -> RelationModel:
     """The model that `save` wrote."""
     header, arrays = read_model(path)
     try:
-        return _model(header, arrays)
+        labels = {"kind": "relations", "entities": list(ENTITIES), "relations": list(RELATIONS)}
+        if {name: header[name] for name in labels} != labels:
+            raise ValueError(f"it is no model of the relations {', '.join(RELATIONS)}")
+        candidates, pairs = (read_names(header[name], distinct=True) for name in ("candidates", "pairs"))
+        shapes = {"W": (len(candidates), len(ENTITIES)), "V": (len(pairs), len(RELATIONS))}
+        W, V = checked_floats(arrays, shapes)
+        clusters = None
+        if "clusters" in arrays:
+            clusters = Clusters.from_contents(header["clustered"], arrays["clusters"])
+        return RelationModel(Attributes(candidates, pairs, clusters), W, V)
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(path, str(error)) from None
-
-
-def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
-    if header.get("kind") != "relations":
-        raise ValueError(f"its kind is {header.get('kind')!r:.40}")
-    for name, labels in (("entities", ENTITIES), ("relations", RELATIONS)):
-        if read_names(header[name], distinct=True) != labels:
-            raise ValueError(f"its {name} are not {', '.join(labels)}")
-    candidates, pairs = (read_names(header[name], distinct=True) for name in ("candidates", "pairs"))
-    W, V = checked_floats(arrays, {"W": (len(candidates), len(ENTITIES)), "V": (len(pairs), len(RELATIONS))})
-    clusters = None
-    if "clusters" in arrays:
-        clusters = Clusters.from_contents(header["clustered"], arrays["clusters"])
-    return RelationModel(Attributes(candidates, pairs, clusters), W, V)
 
 
 def rules_of(constraints: Mapping[str, LearnedConstraint]) -> RelationRules:

@@ -48,10 +48,8 @@ def candidate_attributes(passage: Passage, candidate: int, clusters: Clusters | 
     ['bias', 'phrase=oslo', 'length=1', 'tags=NNP']
     """
     text = _text(passage)
-    found = dict.fromkeys(_candidate(text, candidate))
-    if clusters is not None:
-        found.update(dict.fromkeys(_clustered(text, candidate, clusters)))
-    return list(found)
+    clustered = () if clusters is None else _clustered(text, candidate, clusters)
+    return list(dict.fromkeys([*_candidate(text, candidate), *clustered]))
 
 
 def pair_attributes(passage: Passage, source: int, target: int) -> list[str]:
@@ -65,14 +63,9 @@ def shared_attributes(passage: Passage, first: int, second: int) -> list[str]:
     return list(dict.fromkeys(_pair(_text(passage), first, second)))
 
 
-@lru_cache(maxsize=1)
-def _text(passage: Passage) -> _Text:
-    """The text of a passage; cached, because all its candidates and pairs read it one after another."""
-    return _Text(passage)
-
-
 class _Text:
-    """A passage with its words in lower case, and for each word the candidate that it belongs to."""
+    """A passage with its words in lower case, for each word the candidate that it belongs to (-1: none), and
+    the stems of verbs and nouns outside candidates."""
 
     def __init__(self, passage: Passage) -> None:
         self.words, self.pos, self.spans = passage.words, passage.pos, passage.spans
@@ -80,15 +73,10 @@ class _Text:
         self.owner = [-1] * len(self.words)
         for i, (first, last) in enumerate(self.spans):
             self.owner[first:last] = [i] * (last - first)
-        self.stems = tuple(self._stems())
-
-    def _stems(self) -> Iterator[str]:
-        """The stems of verbs and nouns outside candidates."""
-        for word, tag, owner in zip(self.lower, self.pos, self.owner, strict=True):
-            if owner < 0 and tag.startswith("VB"):
-                yield f"verb stem={word[:4]}"
-            elif owner < 0 and tag.startswith("NN"):
-                yield f"noun stem={word[:5]}"
+        outside = [t for t, owner in enumerate(self.owner) if owner < 0]
+        kinds = {"VB": ("verb", 4), "NN": ("noun", 5)}
+        named = [(kinds[self.pos[t][:2]], self.lower[t]) for t in outside if self.pos[t][:2] in kinds]
+        self.stems = [f"{kind} stem={word[:size]}" for (kind, size), word in named]
 
     def word(self, t: int) -> str:
         return _at(self.lower, t)
@@ -98,36 +86,32 @@ class _Text:
 
     def between(self, first: int, second: int) -> list[tuple[str, str]]:
         """The (word, tag) pairs between two candidates; a candidate between them counts as one pair."""
-        found = []
-        t = self.spans[first][1]
-        while t < self.spans[second][0]:
-            owner = self.owner[t]
-            found.append(("[]", "[]") if owner >= 0 else (self.lower[t], self.pos[t]))
-            t = self.spans[owner][1] if owner >= 0 else t + 1
-        return found
+        places = range(self.spans[first][1], self.spans[second][0])
+        starts = {start for start, _ in self.spans}
+        return [
+            ("[]", "[]") if self.owner[t] >= 0 else (self.lower[t], self.pos[t])
+            for t in places
+            if self.owner[t] < 0 or t in starts
+        ]
+
+
+# Cached, because all candidates and pairs of a passage read its text one after another.
+_text = lru_cache(maxsize=1)(_Text)
 
 
 def _candidate(text: _Text, i: int) -> Iterator[str]:
     first, last = text.spans[i]
-    words, tags, shapes = (
-        text.lower[first:last],
-        text.pos[first:last],
-        list(map(shape, text.words[first:last])),
-    )
-    yield BIAS
-    yield f"phrase={' '.join(words)}"
-    yield f"length={min(len(words), 5)}"
-    yield f"tags={' '.join(tags) if len(tags) <= 4 else _LONG}"
-    yield f"shapes={' '.join(shapes[:5])}"
-    for name, value in (("first", words[0]), ("last", words[-1]), ("first tag", tags[0])):
-        yield f"{name}={value}"
-    yield from (f"last tag={tags[-1]}", f"first shape={shapes[0]}", f"last shape={shapes[-1]}")
+    own, words, tags = (values[first:last] for values in (text.words, text.lower, text.pos))
+    shapes = list(map(shape, own))
+    yield from (BIAS, f"phrase={' '.join(words)}", f"length={min(len(words), 5)}")
+    yield from (f"tags={' '.join(tags) if len(tags) <= 4 else _LONG}", f"shapes={' '.join(shapes[:5])}")
+    yield from (f"first={words[0]}", f"last={words[-1]}", f"first tag={tags[0]}", f"last tag={tags[-1]}")
+    yield from (f"first shape={shapes[0]}", f"last shape={shapes[-1]}")
     for word in words:
         yield f"word={word}"
         yield from _affixes(word, "prefix", "suffix", (2, 3, 4))
     yield from _affixes(words[-1], "last prefix", "last suffix", (1, 2, 3, 4))
     yield from (f"first suffix={words[0][-m:]}" for m in (2, 3) if len(words[0]) > m)
-    own = text.words[first:last]
     if any(char.isdigit() for word in own for char in word):
         yield "digit"
     if all(word.isupper() for word in own):
@@ -137,24 +121,24 @@ def _candidate(text: _Text, i: int) -> Iterator[str]:
     if first == 0:
         yield "sentence start"
     yield from _around(text, first, last, shapes[-1])
-    yield from _neighbours(text, i)
+    if i > 0 and text.spans[i - 1][1] == first - 1:
+        yield from (f"after={text.word(first - 1)}", f"after {text.lower[first - 2]} {text.word(first - 1)}")
+    if i + 1 < len(text.spans) and text.spans[i + 1][0] == last + 1:
+        following = text.lower[text.spans[i + 1][1] - 1]
+        yield from (f"before={text.word(last)}", f"before {text.word(last)} {following}")
 
 
 def _around(text: _Text, first: int, last: int, form: str) -> Iterator[str]:
     """The attributes of the words and tags beside a candidate."""
     left, right = [text.word(first - k) for k in (1, 2, 3, 4)], [text.word(last + k) for k in range(4)]
-    tags = [text.tag(first - 2), text.tag(first - 1), text.tag(last), text.tag(last + 1)]
+    tags = [text.tag(t) for t in (first - 2, first - 1, last, last + 1)]
     for k in range(3):
         yield from (f"left {k + 1}={left[k]}", f"right {k + 1}={right[k]}")
     for name, tag in zip(("left 2", "left 1", "right 1", "right 2"), tags, strict=True):
         yield f"{name} tag={tag}"
-    yield f"left={left[1]} {left[0]}"
-    yield f"right={right[0]} {right[1]}"
-    yield f"both={left[0]} {right[0]}"
-    yield f"both tags={tags[1]} {tags[2]}"
-    yield f"all tags={' '.join(tags)}"
-    yield f"left shape={left[0]} {form}"
-    yield f"right shape={right[0]} {form}"
+    yield from (f"left={left[1]} {left[0]}", f"right={right[0]} {right[1]}", f"both={left[0]} {right[0]}")
+    yield from (f"both tags={tags[1]} {tags[2]}", f"all tags={' '.join(tags)}")
+    yield from (f"left shape={left[0]} {form}", f"right shape={right[0]} {form}")
     yield from (f"near={word}" for word in (*left, *right))
 
 
@@ -172,17 +156,6 @@ def _clustered(text: _Text, i: int, clusters: Clusters) -> Iterator[str]:
                 yield "no cluster"
 
 
-def _neighbours(text: _Text, i: int) -> Iterator[str]:
-    """The attributes of the next candidates, if one word stands between."""
-    first, last = text.spans[i]
-    if i > 0 and text.spans[i - 1][1] == first - 1:
-        yield f"after={text.word(first - 1)}"
-        yield f"after {text.lower[first - 2]} {text.word(first - 1)}"
-    if i + 1 < len(text.spans) and text.spans[i + 1][0] == last + 1:
-        yield f"before={text.word(last)}"
-        yield f"before {text.word(last)} {text.lower[text.spans[i + 1][1] - 1]}"
-
-
 def _pair(text: _Text, first: int, second: int) -> Iterator[str]:
     """The attributes of two candidates in the order of the text."""
     between = text.between(first, second)
@@ -190,8 +163,7 @@ def _pair(text: _Text, first: int, second: int) -> Iterator[str]:
     short = " ".join(words) if len(words) <= 3 else _LONG
     (a, b), (c, d) = text.spans[first], text.spans[second]
     n = len(text.spans)
-    yield "order"
-    yield f"distance={next((str(d) for d in DISTANCES if len(words) <= d), 'far')}"
+    yield from ("order", f"distance={next((str(d) for d in DISTANCES if len(words) <= d), 'far')}")
     yield from (f"candidates={min(n, 6)}", f"distance, candidates={min(c - b, 8)} {min(n, 4)}")
     yield from (f"candidates between={min(second - first - 1, 5)}", f"before={min(first, 3)}")
     yield from (f"after={min(n - 1 - second, 3)}", f"between, all={min(second - first - 1, 3)} {min(n, 6)}")
@@ -200,12 +172,10 @@ def _pair(text: _Text, first: int, second: int) -> Iterator[str]:
     yield from _beside(text, a, b, c, d, short)
     kinds = [_kind(text.words[a:b]), _kind(text.words[c:d])]
     skeleton = _skeleton(between)
-    yield f"skeleton={' '.join(skeleton[:7])}"
-    yield f"skeleton, kinds={' '.join(skeleton[:5])} {kinds}"
+    yield from (f"skeleton={' '.join(skeleton[:7])}", f"skeleton, kinds={' '.join(skeleton[:5])} {kinds}")
     shapes = [shape(text.words[b - 1]), shape(text.words[d - 1])]
     yield from (f"shape 1={shapes[0]}", f"shape 2={shapes[1]}", f"shapes={' '.join(shapes)}")
-    yield f"shapes with {short}: {' '.join(shapes)}"
-    yield f"lengths={min(b - a, 3)} {min(d - c, 3)}"
+    yield from (f"shapes with {short}: {' '.join(shapes)}", f"lengths={min(b - a, 3)} {min(d - c, 3)}")
     for k, (start, end) in enumerate(((a, b), (c, d)), 1):
         last = text.lower[end - 1]
         yield f"phrase {k}={' '.join(text.lower[start:end])}"
