@@ -16,9 +16,11 @@ from lcons_core import (
     TooLarge,
     binary,
     compare,
+    count,
     iob2,
     one_hot,
     simplify,
+    to_inequalities,
 )
 from lcons_core.reason._compare import Outcome
 from lcons_core.testing import conjunctions, networks, spaces
@@ -112,7 +114,14 @@ def test_the_same_units_in_another_order_are_equal_on_any_domain():
     assert not comparison.complete
 
 
-def test_rules_and_their_rows_are_proved_equal_by_a_search_that_ends():
+def test_a_network_and_its_rows_are_equal_on_any_domain_if_the_rows_are_not_rounded():
+    space = FeatureSpace([count("count", [f"c{i}" for i in range(12)], high=70)])
+    for scale, equal in ((1 / 16, True), (0.1, None)):
+        network = RectifierNetwork(scale * np.arange(24.0).reshape(2, 12), [0.125, 0.25])
+        assert compare(network, to_inequalities(network), space).equal is equal
+
+
+def test_rules_and_their_rows_are_proved_equal_by_kinds_of_points():
     rules = designed("relation-relation")
     assert compare(rules, rules.network(), limit=0).equal is True
     padded = iob2(["B-X", "I-X", "O"])
@@ -145,7 +154,7 @@ def test_allowed_combinations_are_rules_too():
         Rules(LARGE, allowed=[{"label 1": "L1"}]).network()
 
 
-def test_a_search_that_ends_proves_equality_whatever_axes_neither_uses():
+def test_kinds_of_points_prove_equality_whatever_axes_neither_uses():
     space = FeatureSpace([binary("x", [str(j) for j in range(40)])])
     rng = np.random.default_rng(3)
     W = np.zeros((3, 40))

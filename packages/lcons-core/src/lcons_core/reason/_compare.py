@@ -7,9 +7,10 @@
     UNDECIDED    not proved: no witness among random points and points near both boundaries
 
 Up to `limit` points the whole domain is enumerated and the counts are exact. Two networks on a larger domain
-are equal if they have the same units: units that are never active are ignored, and units are compared by
-their values on the domain. Otherwise one point of each kind is checked, if there are few kinds of points
-(`_points.py`); if not, points are drawn. On a space with real blocks points are sampled.
+are equal if they have the same units, and two sets if they have the same rows: those that are never active,
+or never violated, are ignored, and they are compared by their values on the domain. Otherwise one point of
+each kind is checked, if there are few kinds of points (`_points.py`); if not, points are drawn. On a space
+with real blocks points are sampled.
 
 `simplify` drops a row r = c . psi + b that is, on the finite domain of a space,
 
@@ -34,13 +35,13 @@ from typing import Any
 import numpy as np
 
 from lcons_core._arithmetic import frozen, many, plain
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._network import LinearInequalities, RectifierNetwork
+from lcons_core._errors import InvalidInput, LconsError, TooLarge, Unsupported
+from lcons_core._network import LinearInequalities
 from lcons_core._pointset import Fitted, PointSet, Wrapped, as_points, check_width, least_values
 from lcons_core._psi import Psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import rows_of
-from lcons_core._types import Bools, Ints, OnProgress
+from lcons_core._types import Bools, Floats, Ints, OnProgress
 from lcons_core.reason._points import (
     ENUMERATION_LIMIT,
     MOST_KINDS,
@@ -55,6 +56,7 @@ from lcons_core.reason._points import (
 from lcons_core.reason._rules import DomainEquations, domain_equations
 
 DRAWN, NUMBERS = 2**14, 2**23
+MOST_ROWS = 2**10
 CELLS = 2**24
 
 
@@ -162,9 +164,10 @@ def compare(
         how = f"all {many(tally.points)} points enumerated"
         return tally.result(Outcome.EQUAL, how, complete=True)
     finite = space if space.integral else space.corners()
-    units = [sorted(sorted(_unit_keys(part, finite)) for part in points.networks()) for points in sets]
-    if units[0] and units[0] == units[1]:
-        return Comparison(Outcome.EQUAL, how="both have the same units on this space, in some order")
+    for what, keys in (("units", _units), ("rows", _rows)):
+        first, second = (keys(points, finite) for points in sets)
+        if first and first == second:
+            return Comparison(Outcome.EQUAL, how=f"both have the same {what} on this space, in some order")
     rng = np.random.default_rng(seed)
     if not space.integral:
         psi = drawn_psi(space, DRAWN, rng)
@@ -220,13 +223,29 @@ class _Tally:
         return Comparison(outcome, self.points, self.both, only_a, only_b, a, b, complete, how)
 
 
-def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:
-    """The units of a network that can be active, by their values on the domain."""
-    rows = np.column_stack([part.W, part.b])
-    if not part.error_bound(space):
-        active = least_values(space, -part.W, -part.b) < 0
-        tables = [axis.table(part.W[active]) for axis in space.axes]
-        first = part.b[active] + np.sum([table[0] for table in tables], axis=0)
+def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]]:
+    """The units of each network of a set that can be active, by their values on the domain."""
+    parts = points.networks()
+    return sorted(sorted(_keys(part.W, part.b, part.error_bound(space), space)) for part in parts)
+
+
+def _rows(points: PointSet, space: FeatureSpace) -> set[bytes]:
+    """The rows of a set that can be violated, likewise; none if they are rounded, or too many."""
+    try:
+        rows = rows_of(points, MOST_ROWS)
+    except (TooLarge, Unsupported):
+        return set()
+    exact = not points.rounded
+    return set(_keys(-rows.coefficients, -rows.bias, rows.error_bound(space), space)) if exact else set()
+
+
+def _keys(W: Floats, b: Floats, error: float, space: FeatureSpace) -> list[bytes]:
+    """The functions `W psi + b` that are above 0 somewhere, by their values."""
+    rows = np.column_stack([W, b])
+    if not error:
+        active = least_values(space, -W, -b) < 0
+        tables = [axis.table(W[active]) for axis in space.axes]
+        first = b[active] + np.sum([table[0] for table in tables], axis=0)
         rows = np.column_stack([*((table - table[0]).T for table in tables), first])
     return [(row + 0.0).tobytes() for row in rows]
 
