@@ -75,7 +75,7 @@ def er_document(*sets: Constraints, corpus: str = "bundled") -> Document:
         Gain("learned over none, entity F1", "213 sentences", Interval(3.2, 0.91, 5.59)),
         Gain("learned over none, relation F1", "213 sentences", Interval(3.11, -1.25, 7.75)),
     )
-    results = Table("Seeded splits, %", ("trained / tested with", *measures), rows, best=True)
+    results = Table("Seeded splits, %", ("trained / tested with", *measures), rows)
     sentences = Sentences("split-1-100percent", (), "predictions/split-1-100percent.jsonl")
     return Document(
         "Entities and relations",
@@ -197,7 +197,7 @@ def chunking_document(corpus: str = "conll2000") -> Document:
     )
     file, constraint = "predictions/bilstm-first-1%-seed1.txt", "constraints/first-1%-seed1/pos-2.json"
     gain = Interval(5.4, 5.1, 5.7)
-    table = Table("bilstm, token accuracy, %", ("row", "1% (89)", "5% (447)"), rows, best=True)
+    table = Table("bilstm, token accuracy, %", ("row", "1% (89)", "5% (447)"), rows)
     blocks = (
         table,
         Gains("Gains in points, with 95% intervals", (Gain("chosen on dev over exact", "bilstm, 1%", gain),)),

@@ -150,8 +150,8 @@ def test_damaged_labels_are_one_sentence_and_write_nothing(runs):
 
 def test_the_examples_run(runs):
     """As the help states them."""
-    help_text = main.commands["report"].help
-    examples = re.findall(r"^ *lcons (report .*)$", help_text, re.MULTILINE)
+    text = report("--help").stdout
+    examples = re.findall(r"^ *lcons (report .*)$", text, re.MULTILINE)
     assert len(examples) == 4
     save(designed()["source-relation"], runs / "pairs.json")
     save(iob2(["B-NP", "I-NP", "B-VP", "O"]), runs / "bigrams.json")

@@ -180,9 +180,9 @@ def choose(
             progress(o + 1, len(options))
     parts = np.array_split(np.arange(len(scored)), folds)
     by_fold = np.stack([f1(counts[:, part].sum(1)) for part in parts], axis=1)
-    gold_data = Structures(tuple(Instance(one.x, tuple(y)) for one, y in zip(scored, labels, strict=True)))
+    gold_data = Structures(tuple(Instance(s.x, tuple(y)) for s, y in zip(scored, labels, strict=True)))
     used = {use.name: use.constraint for option in options for use in option.uses}
-    allowed = {name for name, one in used.items() if by_gold(gold_bound(one, gold_data)) == HARD}
+    allowed = {name for name, rule in used.items() if by_gold(gold_bound(rule, gold_data)) == HARD}
     order = [option.simplicity(allowed) for option in options]
     honest = counts[0].copy()
     for f, part in enumerate(parts):
@@ -225,7 +225,7 @@ def _with_gold(
     sequences: list[Scored], gold: Iterable[Sequence[str]] | None
 ) -> tuple[list[Scored], list[Sequence[str]]]:
     """The sequences with gold labels, and these labels."""
-    if not all(isinstance(one, Scored) for one in sequences):
+    if not all(isinstance(sequence, Scored) for sequence in sequences):
         raise InvalidInput("choosing needs sequences as `Scored(scores, x)`.")
     if gold is None:
         sequences = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]

@@ -70,7 +70,7 @@ def diagnose(
     data, gold = structures_of(train), structures_of(held_out)
     if feature is None or len(feature.labels) == 1 or data.tuples or gold.tuples:
         raise Unsupported("a diagnosis is of a constraint on label sequences of at least two labels.")
-    scored = [one for one in predictions or () if isinstance(one, Scored)]
+    scored = [sequence for sequence in predictions or () if isinstance(sequence, Scored)]
     if scored:
         predictions = [answer.stats["alone"] for _, answer in decode_scored(scored)]
     material, predicted, left_out = _readable(feature, data, gold, predictions)
@@ -102,12 +102,13 @@ def diagnose(
         reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
         diagnosis = replace(diagnosis, not_asked=(reason,))
     judged, obeyed = (
-        None if predicted is None else obedience(one, predicted, draws) for one in (judge, reference)
+        None if predicted is None else obedience(judging, predicted, draws) for judging in (judge, reference)
     )
     verdicts = () if diagnosis.not_asked else conclude(diagnosis.skill, diagnosis.found, judged)
     gain = None
     if len(scored) >= FOLDS:
-        gain = choose(scored, [Hard(constraint, CONSTRAINT)], [one.y for one in gold.instances]).decided
+        labels = [instance.y for instance in gold.instances]
+        gain = choose(scored, [Hard(constraint, CONSTRAINT)], labels).decided
     advice = recommend(Bound(int(rejected.sum()), len(rejected)), against=against(verdicts), gain=gain)
     diagnosis = replace(diagnosis, verdicts=verdicts, obedience=obeyed, judged=judged)
     return replace(diagnosis, use=advice.use, weight=advice.weight, advice=advice.words)
@@ -153,10 +154,10 @@ def _readable(
     """The sentences and predictions that the feature can read, and warnings about the others."""
     answers: list[Instance] = []
     if predictions is not None:
-        if [len(y) for y in predictions] != [len(one.y) for one in held_out.instances]:
+        if [len(y) for y in predictions] != [len(instance.y) for instance in held_out.instances]:
             raise InvalidInput("`predictions` needs one label per token of each held-out sentence.")
         both = zip(held_out.instances, predictions, strict=True)
-        answers = [Instance(one.x, tuple(y)) for one, y in both]
+        answers = [Instance(instance.x, tuple(y)) for instance, y in both]
     for data in (train, held_out):
         check_columns(data, feature.context_column)
     new = {i: f"predicted: {why}" for i, why in parts_of(feature, answers).outside.items()}
@@ -165,7 +166,8 @@ def _readable(
         "training": (train, parts_of(feature, train.instances).outside),
     }
     rest, learned = (
-        [one for i, one in enumerate(data.instances) if i not in whys] for data, whys in outside.values()
+        [instance for i, instance in enumerate(data.instances) if i not in whys]
+        for data, whys in outside.values()
     )
     warned = [
         f"left out: {len(whys):,} of {len(data):,} {which} sentences, which the constraint cannot read"
@@ -178,7 +180,7 @@ def _readable(
         raise InvalidInput(f"the constraint can read no training or no held-out sentence. {''.join(warned)}")
     if len(rest) < FEW:
         warned.append(f"held-out sentences: only {len(rest)}, so the intervals are unreliable")
-    readable = [one for i, one in enumerate(answers) if i not in outside["held-out"][1]]
+    readable = [instance for i, instance in enumerate(answers) if i not in outside["held-out"][1]]
     return material, Predicted.of(feature, rest, readable) if predictions is not None else None, warned
 
 

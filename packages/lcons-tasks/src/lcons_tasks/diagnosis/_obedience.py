@@ -68,11 +68,12 @@ class Predicted:
         rows, predicted = (parts_of(feature, some).rows for some in (gold, answers))
         if not len(predicted) or not np.array_equal(rows.owner, predicted.owner):
             raise InvalidInput("expected predictions that the constraint can judge: got none.")
-        sides = (chain.from_iterable(one.y for one in some) for some in (gold, answers))
+        sides = (chain.from_iterable(instance.y for instance in some) for some in (gold, answers))
         wrong = np.array(list(map(ne, *sides)), dtype=np.float64)
-        sizes = [len(one.y) for one in gold]
+        sizes = [len(instance.y) for instance in gold]
         offsets, counts = np.cumsum([0, *sizes]), np.bincount(rows.owner, minlength=len(sizes))
-        covers = [_covered(feature, *one) + o for *one, o in zip(sizes, counts, offsets, strict=False)]
+        places = zip(sizes, counts, offsets, strict=False)
+        covers = [_covered(feature, length, parts) + offset for length, parts, offset in places]
         return cls(rows, predicted, offsets, wrong, np.concatenate(covers))
 
 

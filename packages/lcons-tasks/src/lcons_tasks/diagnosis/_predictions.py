@@ -33,17 +33,19 @@ def predict_scores(
     model: Tagger, sentences: Sequence[Sentence | Instance], progress: OnProgress | None = None
 ) -> list[Scored]:
     """The scores of sentences by a model."""
-    instances = tuple(one if isinstance(one, Instance) else one.instance for one in sentences)
+    instances = tuple(
+        instance if isinstance(instance, Instance) else instance.instance for instance in sentences
+    )
     for column in (WORD, *model.columns):
         check_columns(Structures(instances), column)
     sequences: list[Scored] = []
     for first in range(0, len(instances), CHUNK):
         some = instances[first : first + CHUNK]
-        batch = model.scores([one.x for one in some])
+        batch = model.scores([instance.x for instance in some])
         transitions = (batch.transition, batch.start, batch.stop)
-        for one, (start, stop) in zip(some, pairwise(batch.offsets.tolist()), strict=True):
+        for instance, (start, stop) in zip(some, pairwise(batch.offsets.tolist()), strict=True):
             scores = ChainScores(batch.emission[start:stop], *transitions, labels=batch.labels)
-            sequences.append(Scored(scores, one.x))
+            sequences.append(Scored(scores, instance.x))
         if progress is not None:
             progress(len(sequences), len(instances))
     return sequences
@@ -61,7 +63,7 @@ def read_scores(path: str | os.PathLike[str], held_out: Structures) -> list[Scor
             sequences = list(read_scored(file, os.fspath(path)))
     except OSError as error:
         raise unreadable(path, error) from None
-    _check_same(held_out, [(len(one.scores), one.x.get(WORD)) for one in sequences], path)
+    _check_same(held_out, [(len(sequence.scores), sequence.x.get(WORD)) for sequence in sequences], path)
     return sequences
 
 
@@ -75,8 +77,8 @@ def read_predictions(
     answers = read_data(path, form, columns or usual.get(form), tabs and form == CONLL)
     if form not in usual or not isinstance(answers, Structures) or answers.tuples:
         raise InvalidInput(f"{os.fspath(path)}: expected CoNLL columns or JSON lines like the held-out data.")
-    _check_same(held_out, [(len(one.y), one.x.get(WORD)) for one in answers.instances], path)
-    return [one.y for one in answers.instances]
+    _check_same(held_out, [(len(instance.y), instance.x.get(WORD)) for instance in answers.instances], path)
+    return [instance.y for instance in answers.instances]
 
 
 def _check_same(

@@ -60,10 +60,10 @@ def references(examples: LabelledExamples, scope: Scope, seed: int) -> list[Refe
     psi, y, weights = examples.matrix()
     epochs = int(np.clip(VISITS // len(examples), 10, EPOCHS))
     learners = (ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, penalty=0.0) for K in HIDDEN)
-    networks = (learner.fit(psi, y, weights).network_ for learner in learners)
+    accepts = [learner.fit(psi, y, weights).network_.accepts for learner in learners]
     return [
         Reference("seen in training", seen_in_training(examples.positives.psi, scope)),
-        *(Reference(f"network, K = {K}", one.accepts) for K, one in zip(HIDDEN, networks, strict=True)),
+        *(Reference(f"network, K = {K}", verdict) for K, verdict in zip(HIDDEN, accepts, strict=True)),
     ]
 
 
@@ -96,7 +96,7 @@ def share_of(
 ) -> Floats:
     """The draws of the sum of values over the sum of `of` (all parts by default)."""
     whole = np.ones(len(values)) if of is None else of
-    return draws.ratio(*(np.bincount(parts.owner, one, draws.size) for one in (values, whole)))
+    return draws.ratio(*(np.bincount(parts.owner, numbers, draws.size) for numbers in (values, whole)))
 
 
 def measured_references(scope: Scope, sample: Sample, draws: Resampler, seed: int) -> list[Measured]:
@@ -106,7 +106,7 @@ def measured_references(scope: Scope, sample: Sample, draws: Resampler, seed: in
 
 def best_of(measured: list[Measured]) -> Measured:
     """The reference with the highest balanced accuracy."""
-    return max(measured, key=lambda one: float(one.balanced[0]))
+    return max(measured, key=lambda reference: float(reference.balanced[0]))
 
 
 def chance(material: Material, draws: Resampler, seed: int, progress: OnProgress | None) -> Measured:

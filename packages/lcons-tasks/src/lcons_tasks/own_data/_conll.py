@@ -76,16 +76,16 @@ def labelled_sentences(path: File, columns: str | None, tabs: bool) -> list[Inst
 def _without_comments(sentences: Iterable[Sentence]) -> Iterator[Instance]:
     """The sentences without comments, such as `# comment`, that have as many cells as a token: such a line
     begins a sentence, and its label is not that of another word."""
-    pairs = ((w, y) for one in sentences for w, y in zip(one.words, one.labels, strict=True))
+    pairs = ((w, y) for sentence in sentences for w, y in zip(sentence.words, sentence.labels, strict=True))
     labels = {label for word, label in pairs if word != "#"}
     labels = labels and labels | {"#"}
-    for one in sentences:
-        tokens = zip(one.words, one.labels, *one.columns.values(), strict=True)
+    for sentence in sentences:
+        tokens = zip(sentence.words, sentence.labels, *sentence.columns.values(), strict=True)
         if rows := list(
             dropwhile(lambda row: row[0] == "#" and bool(labels) and row[1] not in labels, tokens)
         ):
             words, y, *columns = zip(*rows, strict=True)
-            yield Instance({WORD: words, **dict(zip(one.columns, columns, strict=True))}, y)
+            yield Instance({WORD: words, **dict(zip(sentence.columns, columns, strict=True))}, y)
 
 
 def words_of_columns(path: File, columns: str | None, tabs: bool, single: bool) -> Iterator[Words]:
@@ -97,5 +97,5 @@ def words_of_columns(path: File, columns: str | None, tabs: bool, single: bool) 
     elif columns is not None:
         with suppress(InvalidInput):
             place = column_layout(columns).words
-    for one in read_columns(path, replace(options, words=place, labels=place)):
-        yield one.words
+    for sentence in read_columns(path, replace(options, words=place, labels=place)):
+        yield sentence.words

@@ -34,7 +34,7 @@ class Structures:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "instances", tuple(self.instances))
-        if not self.instances or not all(isinstance(one, Instance) for one in self.instances):
+        if not self.instances or not all(isinstance(instance, Instance) for instance in self.instances):
             raise InvalidInput(f"expected labelled structures, as `Instance`: got {self.instances!r:.60}.")
 
     def __len__(self) -> int:
@@ -54,9 +54,7 @@ class Structures:
         """(words, labels) pairs as structures; words may be columns by name."""
         columns = ((x if isinstance(x, Mapping) else {WORD: x}, labels) for x, labels in sentences)
         instances = (Instance(x, labels) for x, labels in columns)
-        return cls(
-            tuple(Instance({k: tuple(v) for k, v in one.x.items()}, tuple(one.y)) for one in instances)
-        )
+        return cls(tuple(Instance({k: tuple(v) for k, v in i.x.items()}, tuple(i.y)) for i in instances))
 
 
 def structures_of(data: Any) -> Structures:
@@ -65,8 +63,8 @@ def structures_of(data: Any) -> Structures:
         return data
     if not isinstance(data, Iterable) or isinstance(data, PsiTable):
         raise Unsupported(f"expected label sequences or tuples: got a {type(data).__name__}.")
-    instances = read_instances((getattr(one, "instance", one) for one in data), WORD)
-    labels = [label for one in instances for label in one.y[:1]]
+    instances = read_instances((getattr(example, "instance", example) for example in data), WORD)
+    labels = [label for instance in instances for label in instance.y[:1]]
     if not all(isinstance(label, str | tuple | list) for label in labels):
         raise InvalidInput(f"labels are names, or tuples of names: got {labels[0]!r:.40}.")
     return Structures(tuple(instances), not all(isinstance(label, str) for label in labels))

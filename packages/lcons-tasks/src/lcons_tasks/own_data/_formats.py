@@ -141,7 +141,9 @@ def _by_content(head: bytes, columns: bool) -> str | None:
 def _are_tokens(header: list[str], stated: Record) -> bool:
     """Whether a header names a column of tokens and one of labels."""
     names = {name.casefold() for name in header}
-    return all((stated.get(one) or member_of(one, names)).casefold() in names for one in (WORD, LABEL))
+    return all(
+        (stated.get(column) or member_of(column, names)).casefold() in names for column in (WORD, LABEL)
+    )
 
 
 def check_text(path: File) -> None:
@@ -265,7 +267,7 @@ def read_words(path: File, columns: str | None = None, tabs: bool = False) -> tu
     elif form in FORMATS:
         sentences = words_of_records(path, _records(path, form, stated), stated)
     else:
-        sentences = [tuple(one.x[WORD]) for one in _read_registered(path, form, {}).instances]
+        sentences = [tuple(instance.x[WORD]) for instance in _read_registered(path, form, {}).instances]
     known = tuple(words for words in sentences if words)
     if not known:
         raise malformed(path, 1, "expected text: got no word.")

@@ -6,7 +6,7 @@ A valid structure that it forbids is an error of the constraint: decoding under 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -112,14 +112,14 @@ def added(judgements: Sequence[Judgement]) -> Judgement:
     """The judgements of several folds as one: counts are added, and of equal examples the first is kept."""
     sums: dict[str, Any] = {}
     for name in (field.name for field in fields(Judgement) if field.type in ("int", "int | None")):
-        known = [value for one in judgements if (value := getattr(one, name)) is not None]
+        known = [value for judgement in judgements if (value := getattr(judgement, name)) is not None]
         sums[name] = sum(known) if known else None
     counts: Counter[str] = Counter()
     examples: dict[str, Forbidden] = {}
-    for example in (example for one in judgements for example in one.examples):
+    for example in (example for judgement in judgements for example in judgement.examples):
         counts[example.words] += example.count
         examples.setdefault(example.words, example)
-    first = next((one.outside_example for one in judgements if one.outside), "")
+    first = next((judgement.outside_example for judgement in judgements if judgement.outside), "")
     shown = (replace(examples[words], count=count) for words, count in counts.most_common(MOST_SHOWN))
     return replace(judgements[0], **sums, outside_example=first, examples=tuple(shown))
 
@@ -188,7 +188,7 @@ def _forbidden(constraint: LearnedConstraint, data: Data, parts: Parts, row: int
     return Forbidden(count, words, int(data.numbers()[owner]), text, total)
 
 
-def smallest_forbidden(constraint: LearnedConstraint, named: Mapping[str, Any]) -> Mapping[str, Any]:
+def smallest_forbidden(constraint: LearnedConstraint, named: dict[str, Any]) -> dict[str, Any]:
     """The values of a forbidden combination without those that are not needed for it."""
     for name in list(named):
         rest = {other: value for other, value in named.items() if other != name}

@@ -105,7 +105,7 @@ def row_records(rows: Iterator[tuple[int, list[str]]], stated: Record) -> Iterat
         token = dict(zip(names, cells, strict=False))
         number = token.pop(place, "") or sentence
         if tokens and (not token or number != sentence):
-            columns = {name: [one[name] for one in tokens] for name in tokens[0] if name}
+            columns = {name: [token[name] for token in tokens] for name in tokens[0] if name}
             yield first, {name: column for name, column in columns.items() if all(column) or name in needed}
             tokens = []
         if token:
@@ -117,10 +117,11 @@ def read_records(path: File, records: Records, stated: Record) -> Structures:
     """The structures of numbered records; `stated` is the member of each column that the user names."""
     instances: list[Instance] = []
     kinds, spans, lost = set(), 0, 0
-    for number, (some, of_text, left_out) in _located(path, records, lambda one: _structures(one, stated)):
+    located = _located(path, records, lambda record: _structures(record, stated))
+    for number, (some, of_text, left_out) in located:
         instances += some
         spans, lost = spans + of_text, lost + left_out
-        kinds |= {isinstance(one.y[0], tuple) for one in some if one.y}
+        kinds |= {isinstance(instance.y[0], tuple) for instance in some if instance.y}
         if len(kinds) > 1:
             raise malformed(path, number, f"expected one kind of structure: got `{TUPLES}` and labels.")
     if not instances:
@@ -161,7 +162,7 @@ def _structures(record: Record, stated: Record) -> tuple[list[Instance], int, in
         return instances, len(spans), lost
     if TUPLES in record and label not in record:
         tuples = record[TUPLES] if isinstance(record[TUPLES], list) else [None]
-        return [Instance({}, tuple(names_of(one, TUPLES) for one in tuples))], 0, 0
+        return [Instance({}, tuple(names_of(names, TUPLES) for names in tuples))], 0, 0
     stated = {column: name for column, name in stated.items() if column != SENTENCE}
     missing = [name for name in (label, *stated.values()) if name not in record]
     if missing:
@@ -175,7 +176,7 @@ def _structures(record: Record, stated: Record) -> tuple[list[Instance], int, in
         lists = (name for name, values in record.items() if isinstance(values, list))
         columns |= {name: name for name in lists if name not in (word, label)}
     columns.pop(LABEL, None)
-    x = {name: names_of(record[one], one) for name, one in columns.items()}
+    x = {name: names_of(record[member], member) for name, member in columns.items()}
     return [Instance(x, labels)], 0, 0
 
 
@@ -218,7 +219,7 @@ def labelled_text(text: str, spans: Iterable[tuple[int, int, str]]) -> tuple[lis
             continue
         labels[run][begin : end + 1] = [f"B-{label}", *[f"I-{label}"] * (end - begin)]
     words = (tuple(token.text for token in run) for run in runs)
-    return [Instance({WORD: one}, tuple(y)) for one, y in zip(words, labels, strict=True)], lost
+    return [Instance({WORD: tokens}, tuple(y)) for tokens, y in zip(words, labels, strict=True)], lost
 
 
 def names_of(values: Any, member: str) -> Words:

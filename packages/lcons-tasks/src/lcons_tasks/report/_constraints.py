@@ -59,12 +59,13 @@ class ConstraintsView(NamedTuple):
 def constraints_view(run: Run, blocks: Sequence[Constraints], limits: Limits) -> ConstraintsView | None:
     """The constraints of blocks; None if there are none."""
     loaded = {file: load(run.folder / file) for block in blocks for file in block.files}
-    large = sorted((one.space.size, file) for file, one in loaded.items() if one.space.size >= MANY)
+    sizes = {file: constraint.space.size for file, constraint in loaded.items()}
+    large = sorted((size, file) for file, size in sizes.items() if size >= MANY)
     left_out = [] if limits.large is None else [file for _, file in large[limits.large :]]
     items = []
     for number, block in enumerate(blocks):
         predictions = [run.folder / block.predictions] if block.predictions else run.gold
-        answers = [one for path in predictions for one in read_predictions(path)]
+        answers = [sentence for path in predictions for sentence in read_predictions(path)]
         for file in block.files:
             name, constraint, gold = Path(file).stem, loaded[file], gold_parts(loaded[file], answers)
             rejected = int((~constraint.verdicts(constraint.space, gold)).sum()) if len(gold) else 0
@@ -77,7 +78,7 @@ def constraints_view(run: Run, blocks: Sequence[Constraints], limits: Limits) ->
 
 def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Answered]) -> Ints:
     """(N, axes) the parts of gold labels of sequences that a constraint reads."""
-    gold = [one.instance("gold") for one in sentences if one.change.gold and one.x]
+    gold = [sentence.instance("gold") for sentence in sentences if sentence.change.gold and sentence.x]
     psi = parts_of(constraint.feature, gold).rows.psi if constraint.feature and gold else ()
     return constraint.space.assignments(psi) if len(psi) else np.zeros((0, 0), dtype=np.int64)
 

@@ -32,20 +32,20 @@ OUTCOMES = {"right": "from wrong to right", "wrong": "from right to wrong", "nei
 def decoded_document(path: Path) -> blocks.Document:
     """The document of a file: counts of changes and, with gold labels, figures with their gains."""
     sequences = read_predictions(path)
-    changes = [one.change for one in sequences]
-    with_gold = [one for one in changes if one.gold]
+    changes = [sequence.change for sequence in sequences]
+    with_gold = [change for change in changes if change.gold]
     headline, figures = _against_gold(with_gold) if with_gold else (None, [])
-    changed = [sum(map(ne, one.before, one.after)) for one in changes]
-    labels = sum(len(one.after) for one in changes)
+    changed = [sum(map(ne, change.before, change.after)) for change in changes]
+    labels = sum(len(change.after) for change in changes)
     became = Counter(
         "right" if after == gold else "wrong" if before == gold else "neither"
-        for one in with_gold
-        for before, after, gold in zip(one.before, one.after, one.gold or (), strict=True)
+        for change in with_gold
+        for before, after, gold in zip(change.before, change.after, change.gold or (), strict=True)
         if before != after
     )
-    broken = Counter(name for one in sequences for name in set(one.broken))
-    places = Counter(name for one in sequences for name in one.broken)
-    statuses = Counter(one.status for one in sequences)
+    broken = Counter(name for sequence in sequences for name in set(sequence.broken))
+    places = Counter(name for sequence in sequences for name in sequence.broken)
+    statuses = Counter(sequence.status for sequence in sequences)
     rows = [
         ("all", len(sequences), labels),
         ("changed by constraints", sum(map(bool, changed)), sum(changed)),
@@ -71,8 +71,8 @@ def decoded_document(path: Path) -> blocks.Document:
 def _against_gold(sequences: Sequence[Change]) -> tuple[blocks.Headline, list[blocks.Block]]:
     """The headline, the figures and the gains of sequences with gold labels."""
     tally = LabelTally()
-    for one in sequences:
-        tally.add(one.gold or (), one.before, one.after)
+    for change in sequences:
+        tally.add(change.gold or (), change.before, change.after)
     gains, where = tally.gains(), f"{len(sequences):,} sequences"
     table = blocks.Table(
         f"Compared with gold: {tally.labels:,} labels of {where} with gold labels, in percent",
@@ -81,7 +81,6 @@ def _against_gold(sequences: Sequence[Change]) -> tuple[blocks.Headline, list[bl
             ("without constraints", *(blocks.Figure((gain.before,)) for gain in gains)),
             ("with constraints", *(blocks.Figure((gain.after,)) for gain in gains)),
         ),
-        best=True,
     )
     intervals = tuple(
         blocks.Gain(f"with over without constraints, {gain.measure}", where, gain.interval)

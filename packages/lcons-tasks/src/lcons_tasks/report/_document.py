@@ -62,17 +62,13 @@ class Listing:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns; the first cell of a row is its name. `note` is printed below the table.
-
-    `best`: the largest figure of a column is the best one, so a rendering may highlight it.
-    """
+    """Rows under named columns; the first cell of a row is its name. `note` is printed below the table."""
 
     kind: Literal["Table"] = field(default="Table", kw_only=True)
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
     note: str = ""
-    best: bool = False
 
     def __post_init__(self) -> None:
         if {len(row) for row in self.rows} - {len(self.columns)}:

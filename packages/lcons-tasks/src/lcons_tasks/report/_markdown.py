@@ -61,21 +61,21 @@ def has_paper(table: Table) -> bool:
     return any(isinstance(cell, Figure) and cell.paper is not None for row in table.rows for cell in row)
 
 
-def marked_lines(one: Change) -> list[str]:
+def marked_lines(change: Change) -> list[str]:
     """A changed sentence as lines: before, after, gold where it differs, and the rule.
 
     >>> marked_lines(Change(("New", "York"), ("O", "B-LOC"), ("B-LOC", "I-LOC"), ("B-LOC", "I-LOC")))
     ['- before: New [LOC York]', '  after:  [LOC New York]  (+2 correct)']
     """
-    after, gold = bracketed(one, "after"), "" if one.gold is None else bracketed(one, "gold")
-    lines = [f"- before: {bracketed(one, 'before')}", f"  after:  {after}"]
+    after, gold = bracketed(change, "after"), "" if change.gold is None else bracketed(change, "gold")
+    lines = [f"- before: {bracketed(change, 'before')}", f"  after:  {after}"]
     if gold:
-        lines[-1] += f"  ({gain(one):+d} correct)"
+        lines[-1] += f"  ({gain(change):+d} correct)"
         lines += [f"  gold:   {gold}"] if gold != after else []
-    return [*lines, *(f"  {line}" for line in (one.rule, one.why) if line)]
+    return [*lines, *(f"  {line}" for line in (change.rule, change.why) if line)]
 
 
-def bracketed(one: Change, side: Side) -> str:
+def bracketed(change: Change, side: Side) -> str:
     """A sentence with its spans in brackets and its links at the end.
 
     >>> labels = ("B-Person", "O", "O", "B-Location")
@@ -83,14 +83,14 @@ def bracketed(one: Change, side: Side) -> str:
     >>> bracketed(change, "after")
     '[Person Ann] lives in [Location Oslo] | Ann LiveIn Oslo'
     """
-    words, spans = list(one.words), change_spans(one, side)
-    texts = {first: " ".join(one.words[first:after]) for _, first, after in spans}
+    words, spans = list(change.words), change_spans(change, side)
+    texts = {first: " ".join(change.words[first:after]) for _, first, after in spans}
     for kind, first, after in spans:
         words[first] = f"[{kind} {words[first]}"
         words[after - 1] += "]"
     links = [
-        f"{texts.get(i, one.words[i])} {label} {texts.get(j, one.words[j])}"
-        for i, j, label in change_links(one, side)
+        f"{texts.get(i, change.words[i])} {label} {texts.get(j, change.words[j])}"
+        for i, j, label in change_links(change, side)
     ]
-    relations = f" | {'; '.join(links) or 'no relation'}" if has_links(one) else ""
+    relations = f" | {'; '.join(links) or 'no relation'}" if has_links(change) else ""
     return " ".join([*" ".join(words).split(), *relations.split()])

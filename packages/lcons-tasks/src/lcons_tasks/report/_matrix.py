@@ -62,10 +62,6 @@ class Matrix:
     codes: Codes
     shares: Floats
 
-    def code(self, row: str, column: str) -> Combination:
-        """The verdict on two values, by name."""
-        return Combination(int(self.codes[self.rows.index(row), self.columns.index(column)]))
-
     def count(self, verdict: Combination) -> int:
         """The number of cells with this verdict."""
         return int((self.codes == verdict).sum())
@@ -131,8 +127,8 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     >>> from lcons_core import FeatureSpace, RectifierNetwork, one_hot
     >>> space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["No", "Kill"])])
     >>> (matrix,), _ = matrices(LearnedConstraint(RectifierNetwork([[0.0, 2, 0, 2]], [-2.0]), space))
-    >>> matrix.code("Place", "Kill").name, matrix.count(Combination.ALLOWED)
-    ('FORBIDDEN', 3)
+    >>> matrix.count(Combination.FORBIDDEN), matrix.count(Combination.ALLOWED)
+    (1, 3)
     """
     space = constraint.space
     if any(block.kind is Kind.REAL for block in space.blocks):
@@ -145,7 +141,7 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
         Matrix(axes[i].name, axes[j].name, axes[i].values, axes[j].values, *verdicts.of(i, j))
         for i, j in combinations(hot[-MOST_ONE_HOT:], 2)
     ]
-    shares = [one.count(Combination.FORBIDDEN) / one.codes.size for one in pairs]
+    shares = [matrix.count(Combination.FORBIDDEN) / matrix.codes.size for matrix in pairs]
     strongest = sorted(range(len(pairs)), key=lambda k: (-shares[k], -k))[:most]
     shown = [pairs[k] for k in sorted(strongest) if shares[k]]
     note = f"Pairs of blocks shown: {len(shown)} of {len(pairs)}, which forbid the most by themselves."

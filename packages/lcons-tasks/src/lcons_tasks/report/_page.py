@@ -76,8 +76,8 @@ def report_page(runs: Sequence[Run], limits: Limits | None = None) -> str:
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
     """The headlines of the runs as plain data."""
     members = ("task", "corpus", "compared", "paper_corpus", "headline")
-    documents = [(run.name, asdict(run.document)) for run in runs]
-    return {"runs": [{"run": name, **{key: one[key] for key in members}} for name, one in documents]}
+    documents = {run.name: asdict(run.document) for run in runs}
+    return {"runs": [{"run": n, **{key: d[key] for key in members}} for n, d in documents.items()]}
 
 
 def _sections(run: Run, name: str, limits: Limits) -> Iterator[SectionView]:
@@ -86,11 +86,12 @@ def _sections(run: Run, name: str, limits: Limits) -> Iterator[SectionView]:
     for place, section in enumerate(run.document.sections, 1):
         parts: list[Part] = []
         for kind, group in groupby(section.blocks, key=lambda block: block.kind):
-            contents: list[Any] = list(group)
+            blocks: list[Any] = list(group)
+            contents, some = blocks, [block for block in blocks if block in shown]
             if kind == "Constraints":
-                contents = [constraints_view(run, [one for one in contents if one in shown], limits)]
+                contents = [constraints_view(run, some, limits)]
             elif kind == "Sentences":
-                contents = [sentences_view(run, [one for one in contents if one in shown], limits.sentences)]
-            parts += [Part(kind, one, f"{name}-{place}-{len(parts) + 1}") for one in contents if one]
+                contents = [sentences_view(run, some, limits.sentences)]
+            parts += [Part(kind, block, f"{name}-{place}-{len(parts) + 1}") for block in contents if block]
         if parts:
             yield SectionView(f"{name}-{place}", section.title, parts)

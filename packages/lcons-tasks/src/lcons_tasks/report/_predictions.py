@@ -101,9 +101,10 @@ def read_predictions(path: Path) -> list[Answered]:
 
 
 def _of_columns(path: Path) -> Iterator[Answered]:
-    for i, one in enumerate(read_columns(path, PREDICTIONS), 1):
-        x = {WORD: one.words, "pos": one.columns["pos"], CLUE: tuple(map(clue_or_shape, one.words))}
-        yield Answered(str(i), Change(one.words, one.columns["exact"], one.labels, one.columns["gold"]), x)
+    for number, sentence in enumerate(read_columns(path, PREDICTIONS), 1):
+        words, columns = sentence.words, sentence.columns
+        x = {WORD: words, "pos": columns["pos"], CLUE: tuple(map(clue_or_shape, words))}
+        yield Answered(str(number), Change(words, columns["exact"], sentence.labels, columns["gold"]), x)
 
 
 class DecodedLine(BaseModel):
@@ -141,16 +142,16 @@ def _of_decoded(path: Path) -> Iterator[Answered]:
         if not line.strip():
             continue
         try:
-            one = DecodedLine.model_validate_json(line)
+            decoded = DecodedLine.model_validate_json(line)
         except ValidationError as error:
             where = f"line {number} of {str(path)!r}"
             raise InvalidInput(f"{where} is not from `lcons decode --json`: {first_error(error)}") from None
-        change, columns = one.change, {WORD: one.words, **(one.model_extra or {})}
+        change, columns = decoded.change, {WORD: decoded.words, **(decoded.model_extra or {})}
         lists = {name: column for name, column in columns.items() if isinstance(column, list | tuple)}
         x = {name: column for name, column in lists.items() if len(column) == len(change.words)}
-        broken = tuple(str(violation.get("constraint", "")) for violation in one.violations)
-        name = str(number if one.id is None else one.id)[:60]
-        yield Answered(name, change, x, status=one.status, broken=broken)
+        broken = tuple(str(violation.get("constraint", "")) for violation in decoded.violations)
+        name = str(number if decoded.id is None else decoded.id)[:60]
+        yield Answered(name, change, x, status=decoded.status, broken=broken)
 
 
 def is_decoded(path: Path) -> bool:
@@ -165,16 +166,16 @@ def is_decoded(path: Path) -> bool:
 
 
 def _of_lines(path: Path) -> Iterator[Answered]:
-    for one in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        words, places = tuple(map(str, one["words"])), [(int(a), int(b)) for a, b in one["candidates"]]
+    for record in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        words, places = tuple(map(str, record["words"])), [(int(a), int(b)) for a, b in record["candidates"]]
         sides: dict[str, Any] = {}
         for side, name in zip(SIDES, (WITHOUT, WITHIN, "gold"), strict=True):
-            sides[side] = iob_labels(one[name]["entities"], places, len(words))
+            sides[side] = iob_labels(record[name]["entities"], places, len(words))
             sides[f"links_{side}"] = tuple(
                 (places[link["source"]][0], places[link["target"]][0], str(link["label"]))
-                for link in one[name]["relations"]
+                for link in record[name]["relations"]
             )
-        yield Answered(str(one["id"]), Change(words, **sides))
+        yield Answered(str(record["id"]), Change(words, **sides))
 
 
 def iob_labels(entities: Sequence[str], places: Sequence[tuple[int, int]], size: int) -> tuple[str, ...]:

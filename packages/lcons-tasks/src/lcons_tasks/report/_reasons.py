@@ -43,7 +43,7 @@ def reason(before: Instance, after: Instance, constraints: Mapping[str, LearnedC
     constraint, point, least = chosen
     named = constraint.space.describe(point)
     if least < 0:
-        named = dict(smallest_forbidden(constraint, named))
+        named = smallest_forbidden(constraint, named)
     verdict = "forbidden" if least < 0 else f"penalised (margin {least:.2f}, at most 1)"
     parts = ", ".join(f"{name} {value}" for name, value in named.items())
     return f"{verdict}: {parts}", why(constraint, named).arithmetic

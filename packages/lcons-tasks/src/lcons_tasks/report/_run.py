@@ -58,8 +58,9 @@ def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
     if not places or len(set(places)) != len(places):
         raise InvalidInput("a page needs runs, each of them once.")
     documents = {path: _document(path) for path in places}
-    constraints = tuple(path for path, one in documents.items() if one.task == CONSTRAINT)
-    gold = tuple(path for path, one in documents.items() if one.task == DECODE and one.headline)
+    tasks = {path: document.task for path, document in documents.items()}
+    constraints = tuple(path for path, task in tasks.items() if task == CONSTRAINT)
+    gold = tuple(path for path, task in tasks.items() if task == DECODE and documents[path].headline)
     names = [path.name for path in places]
     return [
         Run(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from lcons_core import load
@@ -54,19 +55,19 @@ def sentences_view(run: Run, blocks: Sequence[Sentences], most: int) -> Sentence
     items: list[SentenceItem] = []
     notes, counts = [], Counter[str]()
     for number, block in enumerate(blocks):
-        sentences = [Answered(str(i), one) for i, one in enumerate(block.changes, 1)]
+        answers = [Answered(str(i), change) for i, change in enumerate(block.changes, 1)]
         if block.file is not None:
-            sentences = read_predictions(run.folder / block.file)
-        order = sorted(range(len(sentences)), key=lambda i: not is_changed(sentences[i].change))
-        shown = [sentences[i] for i in sorted(order[:most])]
-        changed, left_out = sum(is_changed(one.change) for one in sentences), len(sentences) - len(shown)
-        note = f"{block.name}: {changed:,} of {len(sentences):,} sentences changed"
+            answers = read_predictions(run.folder / block.file)
+        changed = {i for i, answer in enumerate(answers) if is_changed(answer.change)}
+        first = sorted(range(len(answers)), key=lambda i: i not in changed)[:most]
+        shown, left_out = [answers[i] for i in sorted(first)], len(answers) - len(first)
+        note = f"{block.name}: {len(changed):,} of {len(answers):,} sentences changed"
         notes.append(note + (f" ({left_out:,} sentences are not on this page)" if left_out else ""))
         reasons = _reasons(run, block, shown)
-        items += [SentenceItem(one, number, block.sides, next(reasons)) for one in shown]
-        for one, side in ((one.change, side) for one in sentences for side in SIDES):
-            counts.update(label for label, _, _ in change_spans(one, side))
-            counts.update(label for _, _, label in change_links(one, side))
+        items += [SentenceItem(answer, number, block.sides, next(reasons)) for answer in shown]
+        for change, side in product((answer.change for answer in answers), SIDES):
+            counts.update(label for label, _, _ in change_spans(change, side))
+            counts.update(label for _, _, label in change_links(change, side))
     # The most frequent labels have different colours.
     ordered = sorted(counts, key=lambda label: (-counts[label], label))
     colours = {label: i % COLOURS for i, label in enumerate(ordered)}
@@ -75,13 +76,15 @@ def sentences_view(run: Run, blocks: Sequence[Sentences], most: int) -> Sentence
 
 def _reasons(run: Run, block: Sentences, shown: Sequence[Answered]) -> Iterator[Reason]:
     """The rule behind each change: from the document, otherwise by the constraints of the run."""
-    known = {(one.words, one.before, one.after): (one.rule, one.why) for one in block.changes}
+    known = {(c.words, c.before, c.after): (c.rule, c.why) for c in block.changes}
     constraints = {path.stem: load(path) for path in run.constraints}
     left = MOST_REASONS if constraints else 0
-    for one in shown:
-        because = known.get((one.change.words, one.change.before, one.change.after))
-        if because is None and left and is_changed(one.change):
-            because, left = reason(one.instance("before"), one.instance("after"), constraints), left - 1
+    for answer in shown:
+        change = answer.change
+        because = known.get((change.words, change.before, change.after))
+        if because is None and left and is_changed(change):
+            left -= 1
+            because = reason(answer.instance("before"), answer.instance("after"), constraints)
         yield because or ("", "")
 
 

@@ -23,7 +23,7 @@ Side = Literal["before", "after", "gold"]
 SIDES: tuple[Side, ...] = ("before", "after", "gold")
 
 
-def change_spans(one: Change, side: Side) -> tuple[Span, ...]:
+def change_spans(change: Change, side: Side) -> tuple[Span, ...]:
     """(type, first word, word after the last) of each span of one side of a change.
 
     >>> words, chunked, plain = ("a", "b", "c"), ("B-NP", "L-NP", "U-NP"), ("author", "author", "O")
@@ -32,44 +32,44 @@ def change_spans(one: Change, side: Side) -> tuple[Span, ...]:
     >>> change_spans(Change(words, plain, plain), "after")
     (('author', 0, 2),)
     """
-    labels = getattr(one, side) or ()
-    if are_spans({*one.before, *one.after, *(one.gold or ())} - {NO_LABEL}):
+    labels = getattr(change, side) or ()
+    if are_spans({*change.before, *change.after, *(change.gold or ())} - {NO_LABEL}):
         return tuple(chunks(labels))
     return tuple(span for span in chunks(runs_as_iob2(labels)) if span[0] not in (OUTSIDE, NO_LABEL))
 
 
-def change_links(one: Change, side: Side) -> tuple[Link, ...]:
+def change_links(change: Change, side: Side) -> tuple[Link, ...]:
     """The links of one side of a change."""
-    return getattr(one, f"links_{side}") or ()
+    return getattr(change, f"links_{side}") or ()
 
 
-def has_links(one: Change) -> bool:
+def has_links(change: Change) -> bool:
     """Whether any side has relations."""
-    return bool(one.links_before or one.links_after or one.links_gold)
+    return bool(change.links_before or change.links_after or change.links_gold)
 
 
-def is_changed(one: Change) -> bool:
+def is_changed(change: Change) -> bool:
     """Whether constraints changed the answer."""
-    return one.before != one.after or one.links_before != one.links_after
+    return change.before != change.after or change.links_before != change.links_after
 
 
-def gain(one: Change) -> int:
+def gain(change: Change) -> int:
     """The number of errors before minus the number after; 0 without gold labels.
 
     >>> gain(Change(("the", "dog"), ("B-VP", "I-NP"), ("B-NP", "I-NP"), ("B-NP", "I-NP")))
     1
     """
-    return 0 if one.gold is None else errors(one, "before") - errors(one, "after")
+    return 0 if change.gold is None else errors(change, "before") - errors(change, "after")
 
 
-def errors(one: Change, side: Side) -> int:
+def errors(change: Change, side: Side) -> int:
     """The number of places where a side and gold differ."""
-    answer, gold = _places(one, side), _places(one, "gold")
+    answer, gold = _places(change, side), _places(change, "gold")
     return sum(answer.get(place) != gold.get(place) for place in answer.keys() | gold.keys())
 
 
-def _places(one: Change, side: Side) -> dict[tuple[str, int, int], str]:
-    if not has_links(one):
-        return {("word", t, t): label for t, label in enumerate(getattr(one, side))}
-    spans = {("span", first, after): label for label, first, after in change_spans(one, side)}
-    return spans | {("link", i, j): label for i, j, label in change_links(one, side)}
+def _places(change: Change, side: Side) -> dict[tuple[str, int, int], str]:
+    if not has_links(change):
+        return {("word", t, t): label for t, label in enumerate(getattr(change, side))}
+    spans = {("span", first, after): label for label, first, after in change_spans(change, side)}
+    return spans | {("link", i, j): label for i, j, label in change_links(change, side)}

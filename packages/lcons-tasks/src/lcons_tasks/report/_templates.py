@@ -41,7 +41,7 @@ def environment() -> Environment:
     templates.filters |= {"kind": lambda value: type(value).__name__, "inline": inline, "cell": cell_text}
     templates.filters |= {"minus": lambda text: str(text).replace("-", "\N{MINUS SIGN}")}
     templates.tests |= {"number": is_number}
-    templates.globals |= {"best_of": best_of, "headline_lines": headline_lines}
+    templates.globals["headline_lines"] = headline_lines
     return templates
 
 
@@ -126,12 +126,6 @@ def is_number(cell: TableCell) -> bool:
     (True, True, False, False)
     """
     return isinstance(cell, int | float | Figure | Interval) or bool(_NUMBER.fullmatch(cell or ""))
-
-
-def best_of(rows: tuple[tuple[TableCell, ...], ...], column: int) -> float | None:
-    """The largest mean of a column; None if there are fewer than two."""
-    means = [cell.mean for row in rows if isinstance(cell := row[column], Figure)]
-    return max(means) if len(means) > 1 else None
 
 
 def cell_text(cell: TableCell) -> str:

@@ -51,7 +51,7 @@ def _headline(head: Headline, width: int) -> Iterator[str]:
 def _table_of(document: Document) -> Table | None:
     """The first table with figures, otherwise the first curve as a table, otherwise the first table."""
     tables = [block for block in document.blocks if isinstance(block, Table)]
-    figures = [one for one in tables if any(isinstance(cell, Figure) for row in one.rows for cell in row)]
+    figures = [t for t in tables if any(isinstance(cell, Figure) for row in t.rows for cell in row)]
     curves = [block.table for block in document.blocks if isinstance(block, Curve)]
     return next(iter([*figures, *curves, *tables]), None)
 
