@@ -142,13 +142,6 @@ def test_the_strongest_words_are_those_that_the_text_says_most_about(chain):
     assert {word for word, *_ in found} <= {form for words in TEXT for form in map(str.lower, words)}
 
 
-def test_without_tables_only_the_bias_is_added(base):
-    plain = ConsistentChain(base, None, (), np.full(2, 0.5), np.array([0.0, -1.0]))
-    xs = [{"word": words} for words in OTHERS]
-    assert np.array_equal(plain.scores(xs).emission, base.scores(xs).emission + plain.bias)
-    assert plain.parameters["in all"] == base.parameters["in all"] + 1
-
-
 def test_a_model_that_reads_clusters_does_not_ask_for_them(clusters):
     sentences = [Sentence(s.words, s.labels, drop_word(clusters.add(s.x))) for s in TRAIN]
     base = train_linear(sentences, LinearSettings(iterations=5, columns=clusters.columns))

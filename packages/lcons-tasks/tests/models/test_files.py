@@ -63,16 +63,12 @@ def consistent():
 
 
 MODELS = {
-    "linear": linear,
+    "linear": lambda: linear(("pos",)),
     "consistent": consistent,
-    "linear, context": lambda: linear(("pos",)),
     "bilstm": bilstm,
-    "bilstm, context": lambda: bilstm(("pos",)),
-    "bilstm, vectors": lambda: bilstm((), VECTORS),
     "bilstm, context, vectors": lambda: bilstm(("pos",), VECTORS),
 }
 EVERY = pytest.mark.parametrize("name", MODELS)
-BOTH = pytest.mark.parametrize("name", ["linear", "bilstm, context, vectors"])
 ALL = pytest.mark.parametrize("name", ["linear", "bilstm, context, vectors", "consistent"])
 
 
@@ -153,7 +149,7 @@ def test_a_linear_model_loads_and_scores_without_torch(tmp_path, content):
     path.write_bytes(content["linear"])
     code = (
         "import sys; from lcons_tasks.models._tagger import load_tagger\n"
-        f"model = load_tagger({str(path)!r}); model.scores([{{'word': ['the', 'dog']}}])\n"
+        f"model = load_tagger({str(path)!r}); model.scores([{{'word': ['the'], 'pos': ['DT']}}])\n"
         "sys.exit(bool({'torch', 'pycrfsuite'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
@@ -167,17 +163,12 @@ def negate(members):
     members[name] = npy(-np.load(io.BytesIO(members[name])))
 
 
-def relabel(members):
-    header = json.loads(members["header.json"])
-    members["header.json"] = json.dumps({**header, "labels": header["labels"][::-1]}).encode()
-
-
 def add_array(members):
     members["header.json"] = members["header.json"].replace(b'"arrays": [', b'"arrays": ["more", ')
     members["more.npy"] = npy(np.zeros(2))
 
 
-@pytest.mark.parametrize("change", [negate, relabel, add_array])
+@pytest.mark.parametrize("change", [negate, add_array])
 def test_altered_content_is_noticed(change, load, content):
     assert_damaged(load, repacked(content["linear"], change, signed=True), "its checksum does not match")
 
@@ -190,14 +181,6 @@ def test_weights_whose_sums_may_not_be_finite_are_damaged(weight, reason, load, 
         members["weights.npy"] = npy(weights)
 
     assert_damaged(load, repacked(content["linear"], spoil), reason)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX's")
-def test_only_regular_files_are_read(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        with pytest.raises(DamagedFile):
-            load_tagger(path)
 
 
 def assert_damaged(load, given, match=None):
@@ -236,20 +219,17 @@ def test_flipped_bytes_are_noticed_or_do_not_matter(name, method, load, content)
     assert damaged > 200
 
 
-@BOTH
+@pytest.mark.parametrize("name", ["linear", "bilstm, context, vectors"])
 @pytest.mark.parametrize(
     "change",
     [
         lambda header: {**header, "kind": "other"},
-        lambda header: {**header, "kind": ["list"]},
         lambda header: {k: v for k, v in header.items() if k != "kind"},
         lambda header: {**header, "format": 2},
-        lambda header: {k: v for k, v in header.items() if k != "format"},
         lambda header: {k: v for k, v in header.items() if k != "labels"},
         lambda header: {**header, "labels": ["N"]},
         lambda header: {**header, "labels": ["N", "N"]},
         lambda header: {**header, "labels": [1, 2]},
-        lambda header: {**header, "labels": "NV"},
         lambda header: [header],
         lambda header: None,
     ],
@@ -281,7 +261,6 @@ def test_arrays_that_are_missing_or_of_another_make_are_damaged(name, load, cont
         "text": b"not an array",
         "objects": npy(np.array([{}, []], dtype=object), allow_pickle=True),
         "strings": npy(np.array([["a", "b"], ["c", "d"]])),
-        "another shape": npy(np.zeros((1, 2, 3), np.float32)),
         "integers": npy(np.zeros((2, 2), np.int64)),
         "more than there is": npy(np.zeros(3))[:-8].replace(b"(3,)", b"(9999999999999,)"),
         "complex": npy(np.zeros((2, 2), complex)),
@@ -310,13 +289,14 @@ def test_a_pickled_object_is_never_loaded(load, content, tmp_path):
 
 
 def test_a_path_that_cannot_be_read_or_written_is_one_sentence(tmp_path):
-    for path in (tmp_path / "missing", tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "missing", tmp_path, tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(DamagedFile):
             load_tagger(path)
     for path in (tmp_path / "no folder" / "model", tmp_path):
         with pytest.raises(LconsError):
             linear().save(path)
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "pipe"]
 
 
 def test_a_model_that_needs_torch_says_so_where_there_is_none(tmp_path, monkeypatch):

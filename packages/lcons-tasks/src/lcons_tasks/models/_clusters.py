@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +41,7 @@ _OFFSETS = (-2, -1, 1, 2)
 _DIGIT = re.compile(r"\d")
 
 
+@lru_cache(2**16)
 def form(word: str) -> str:
     """The word as clusters and consistency read it.
 
@@ -68,11 +69,8 @@ class Clusters:
 
     def rows(self, words: Sequence[str]) -> list[tuple[str, ...]]:
         """The clusters of each word, from coarse to fine, `UNKNOWN` for an unknown word."""
-        if len(self._read) > _WORDS:
-            self._read.clear()
-        for word in set(words).difference(self._read):
-            self._read[word] = self._names.get(form(word), self._unknown)
-        return list(map(self._read.__getitem__, words))
+        unknown = (UNKNOWN,) * self.ids.shape[1]
+        return [self._names.get(form(word), unknown) for word in words]
 
     def add(self, x: Columns) -> dict[str, Sequence[str]]:
         """The columns of a sentence and the clusters of its words, `UNKNOWN` for an unknown word."""
@@ -92,15 +90,6 @@ class Clusters:
     def _names(self) -> dict[str, tuple[str, ...]]:
         return {w: tuple(map(str, row)) for w, row in zip(self.words, self.ids.tolist(), strict=True)}
 
-    @cached_property
-    def _read(self) -> dict[str, tuple[str, ...]]:
-        """The clusters of words that were read."""
-        return {}
-
-    @cached_property
-    def _unknown(self) -> tuple[str, ...]:
-        return (UNKNOWN,) * self.ids.shape[1]
-
 
 def cluster_words(
     sentences: Iterable[Sequence[str]], sizes: Sequence[int] = SIZES, seed: int = 0
@@ -118,21 +107,24 @@ def cluster_words(
     words = sorted(words, key=lambda word: (-counts[word], word))[:_WORDS]
     if len(words) < 2 * len(_OFFSETS):
         return None
-    vectors = _vectors(text, words)
     weights = np.sqrt([float(counts[word]) for word in words])
+    return _clustered(words, _vectors(text, words), weights, sizes, seed)
+
+
+def cluster_vectors(source: WordVectors, sizes: Sequence[int] = SIZES, seed: int = 0) -> Clusters:
+    """The clusters of words that have vectors, of the first `_WORDS`: usually the most frequent ones."""
+    rows = [i for i, word in enumerate(source.words) if word == form(word)][:_WORDS]
+    vectors = source.vectors[rows].astype(np.float64)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return _clustered([source.words[i] for i in rows], vectors, np.ones(len(rows)), sizes, seed)
+
+
+def _clustered(
+    words: Sequence[str], vectors: Floats, weights: Floats, sizes: Sequence[int], seed: int
+) -> Clusters:
     rng = np.random.default_rng(seed)
     ids = [_assign(vectors, weights, min(size, len(words)), rng) for size in sizes]
     return Clusters(tuple(words), np.stack(ids, axis=1))
-
-
-def cluster_vectors(found: WordVectors, sizes: Sequence[int] = SIZES, seed: int = 0) -> Clusters:
-    """The clusters of words that have vectors, of the first `_WORDS`: usually the most frequent ones."""
-    words = [i for i, word in enumerate(found.words) if word == form(word)][:_WORDS]
-    vectors = found.vectors[words].astype(np.float64)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    rng, even = np.random.default_rng(seed), np.ones(len(words))
-    ids = [_assign(vectors, even, min(size, len(words)), rng) for size in sizes]
-    return Clusters(tuple(found.words[i] for i in words), np.stack(ids, axis=1))
 
 
 def _vectors(text: Sequence[Sequence[str]], words: Sequence[str]) -> Floats:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,21 +43,33 @@ class CodedText:
     columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, xs: Iterable[Columns], template: str = "tokens", columns: Sequence[str] = ()) -> CodedText:
-        """The attributes of the sentences."""
-        numbers: dict[str, int] = {}
-        rows = (attribute_rows(x, template, columns) for x in xs)
-        coded = (
-            [[numbers.setdefault(a, len(numbers)) for a in row] for row in sentence] for sentence in rows
-        )
-        return cls(*_matrix(coded, numbers), numbers, template, tuple(columns))
+    def of(
+        cls,
+        xs: Iterable[Columns],
+        template: str = "tokens",
+        columns: Sequence[str] = (),
+        known: Mapping[str, int] | None = None,
+    ) -> CodedText:
+        """The attributes of the sentences. With `known` numbers, attributes without one are left out: they
+        have no weight."""
+        from scipy.sparse import csr_matrix
+
+        new: dict[str, int] = {}
+        number = known.get if known is not None else lambda a: new.setdefault(a, len(new))
+        indices: list[int] = []
+        ends, offsets = [0], [0]
+        for x in xs:
+            for row in attribute_rows(x, template, columns):
+                indices.extend(i for i in map(number, row) if i is not None)
+                ends.append(len(indices))
+            offsets.append(len(ends) - 1)
+        numbers = new if known is None else known
+        matrix = csr_matrix((np.ones(len(indices)), indices, ends), (len(ends) - 1, len(numbers)))
+        return cls(matrix, np.array(offsets), numbers, template, tuple(columns))
 
     def other(self, xs: Iterable[Columns]) -> CodedText:
-        """Other sentences with the same numbers; attributes without one have no weight, and are left out."""
-        get = self.numbers.get
-        rows = (attribute_rows(x, self.template, self.columns) for x in xs)
-        coded = ([[i for i in map(get, row) if i is not None] for row in sentence] for sentence in rows)
-        return CodedText(*_matrix(coded, self.numbers), self.numbers, self.template, self.columns)
+        """Other sentences with the same numbers."""
+        return CodedText.of(xs, self.template, self.columns, self.numbers)
 
     def with_vectors(self, vectors: Any, hand: bool = True) -> CodedText:
         """The sentences with `vectors` (tokens, D) as more attributes, or instead of the `hand` features."""
@@ -105,26 +117,10 @@ class CodedText:
         if f"{VECTOR}0" not in self.numbers:
             return rows
         values = [self.matrix.data[a:b].tolist() for a, b in pairwise(ends)]
-        return [dict(zip(row, own, strict=True)) for row, own in zip(rows, values, strict=True)]
+        return [dict(zip(*pair, strict=True)) for pair in zip(rows, values, strict=True)]
 
 
 def on_each_core(train: Callable[[Sequence[int]], Model], chosen: Iterable[Sequence[int]]) -> Iterator[Model]:
     """The models of each choice of sentences; CRFsuite trains without Python's lock, one on each core."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(train, chosen)
-
-
-def _matrix(sentences: Iterable[list[list[int]]], numbers: Mapping[str, int]) -> tuple[Any, Any]:
-    """(matrix, offsets) of sentences of tokens of numbers; `numbers` may grow while they are read."""
-    from scipy.sparse import csr_matrix
-
-    indices: list[int] = []
-    lengths: list[int] = []
-    sizes = [0]
-    for rows in sentences:
-        sizes.append(len(rows))
-        lengths.extend(map(len, rows))
-        indices.extend(chain.from_iterable(rows))
-    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    matrix = csr_matrix((np.ones(len(indices)), indices, ends), shape=(len(lengths), len(numbers)))
-    return matrix, np.cumsum(sizes)

@@ -16,8 +16,7 @@ Not in the paper. Posterior regularisation is that of Ganchev et al. (2010).
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -29,8 +28,8 @@ from lcons_core._types import Floats, Ints
 from lcons_decode import ChainBatch
 from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.models._clusters import UNKNOWN, Clusters, form
-from lcons_tasks.models._model_file import Arrays, read_names, write_model
-from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.models._model_file import Arrays, checked_floats, read_names
+from lcons_tasks.models._tagger import OverBase, Tagger, base_of
 
 Columns = Mapping[str, Sequence[str]]
 
@@ -44,31 +43,6 @@ FORM, CLUSTER, CONTEXT = "form", "cluster", "context"
 ALONE = 0.7
 
 
-def _forms(words: Sequence[str], clusters: Clusters | None) -> Iterator[str]:
-    return map(form, words)
-
-
-def _clusters(words: Sequence[str], clusters: Clusters | None) -> Iterator[str]:
-    """The finest cluster of each word."""
-    if clusters is None:
-        return iter([UNKNOWN] * len(words))
-    return (row[-1] for row in clusters.rows(words))
-
-
-def _contexts(words: Sequence[str], clusters: Clusters | None) -> Iterator[str]:
-    """The clusters of three words, of middle size; a word without a cluster stands for itself."""
-    if clusters is None:
-        return iter([UNKNOWN] * len(words))
-    middle = (row[-2] for row in clusters.rows(words))
-    names = ["<", *(form(w) if c == UNKNOWN else c for w, c in zip(words, middle, strict=True)), ">"]
-    return (" ".join(names[t : t + 3]) for t in range(len(words)))
-
-
-KEYS: Mapping[str, Callable[[Sequence[str], Clusters | None], Iterator[str]]] = {
-    FORM: _forms,
-    CLUSTER: _clusters,
-    CONTEXT: _contexts,
-}
 # An unseen form has empty sums: its token's own marginals count. Unseen keys of other kinds have no effect,
 # and of contexts only those that occur twice have one.
 _LEAST = {FORM: 0, CLUSTER: 1, CONTEXT: 2}
@@ -76,7 +50,22 @@ _LEAST = {FORM: 0, CLUSTER: 1, CONTEXT: 2}
 
 def token_keys(kind: str, texts: Sequence[Sequence[str]], clusters: Clusters | None) -> list[str]:
     """The key of each token of all texts, in order."""
-    return [key for words in texts for key in KEYS[kind](words, clusters)]
+    return [key for words in texts for key in _keys(kind, words, clusters)]
+
+
+def _keys(kind: str, words: Sequence[str], clusters: Clusters | None) -> Iterable[str]:
+    """The form of each word; its finest cluster; or the clusters of three words, of middle size, where a word
+    without a cluster stands for itself."""
+    if kind == FORM:
+        return map(form, words)
+    if clusters is None:
+        return [UNKNOWN] * len(words)
+    rows = clusters.rows(words)
+    if kind == CLUSTER:
+        return (row[-1] for row in rows)
+    middle = (form(w) if row[-2] == UNKNOWN else row[-2] for w, row in zip(words, rows, strict=True))
+    names = ["<", *middle, ">"]
+    return (" ".join(names[t : t + 3]) for t in range(len(words)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +85,12 @@ class Table:
 
     def bonus(self, keys: Sequence[str], own: Floats, prior: Floats) -> Floats:
         """(tokens, L): weight * R for tokens with these keys and marginals `own` outside the text."""
-        get = self.rows.get
-        ids = np.fromiter((get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
-        sums = np.where(ids[:, None] >= 0, self.sums[ids], 0) if len(self.keys) else np.zeros_like(own)
-        counts = np.where(ids >= 0, self.counts[ids], 0) if len(self.keys) else np.zeros(len(keys))
-        found = self.weight * ratio(sums + own, counts + 1, prior)
-        return np.where((counts >= _LEAST[self.kind])[:, None], found, 0.0)
+        ids = np.fromiter((self.rows.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
+        sums, counts = np.zeros_like(own), np.zeros(len(keys))
+        known = ids >= 0
+        sums[known], counts[known] = self.sums[ids[known]], self.counts[ids[known]]
+        gain = self.weight * ratio(sums + own, counts + 1, prior)
+        return np.where((counts >= _LEAST[self.kind])[:, None], gain, 0.0)
 
 
 def ratio(sums: Floats, counts: Floats, prior: Floats) -> Floats:
@@ -123,8 +112,8 @@ class CodedKeys:
     def of(cls, kind: str, texts: Sequence[Sequence[str]], clusters: Clusters | None) -> CodedKeys:
         """The keys of the texts."""
         numbers: dict[str, int] = {}
-        found = token_keys(kind, texts, clusters)
-        ids = np.fromiter((numbers.setdefault(k, len(numbers)) for k in found), np.int64, len(found))
+        text = token_keys(kind, texts, clusters)
+        ids = np.fromiter((numbers.setdefault(k, len(numbers)) for k in text), np.int64, len(text))
         counts = np.bincount(ids, minlength=len(numbers)).astype(np.float64)
         if kind != FORM and UNKNOWN in numbers:
             counts[numbers[UNKNOWN]] = 0
@@ -138,26 +127,26 @@ class CodedKeys:
 
     def bonus(self, table: Table, prior: Floats) -> Floats:
         """(tokens, L): weight * R for the tokens of the text, whose own marginals are in the sums."""
-        found = table.weight * ratio(table.sums, table.counts, prior)
-        return np.where((self.counts >= max(_LEAST[self.kind], 1))[:, None], found, 0.0)[self.ids]
+        gain = table.weight * ratio(table.sums, table.counts, prior)
+        return np.where((self.counts >= max(_LEAST[self.kind], 1))[:, None], gain, 0.0)[self.ids]
 
 
 def consistent(
     batch: ChainBatch, probability: Floats, keys: Sequence[CodedKeys], weights: Sequence[float]
 ) -> tuple[tuple[Table, ...], Floats]:
     """(tables, prior) of a model's scores of the unlabelled text, whose marginals are `probability`."""
+    used = [(k, w) for k, w in zip(keys, weights, strict=True) if w]
     for left in range(ROUNDS - 1, -1, -1):
         prior = np.maximum(probability.mean(0), LEAST_PRIOR)
-        tables = tuple(k.table(probability, w) for k, w in zip(keys, weights, strict=True) if w)
+        tables = tuple(k.table(probability, w) for k, w in used)
         if left:
-            used = [k for k, w in zip(keys, weights, strict=True) if w]
-            bonus = sum(k.bonus(t, prior) for k, t in zip(used, tables, strict=True))
+            bonus = sum(k.bonus(table, prior) for (k, _), table in zip(used, tables, strict=True))
             probability = marginals_batch(replace(batch, emission=batch.emission + bonus))
     return tables, prior
 
 
 @dataclass(frozen=True, eq=False)
-class ConsistentChain:
+class ConsistentChain(OverBase):
     """The `base` model, which reads the `clusters`, with `tables`, the `prior` (L,) and the `bias` (L,)."""
 
     base: Tagger
@@ -168,22 +157,10 @@ class ConsistentChain:
     kind = "consistent-chain"
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels of the training data, sorted."""
-        return self.base.labels
-
-    @property
     def columns(self) -> tuple[str, ...]:
         """The context columns that the model reads beside words and clusters."""
-        own = () if self.clusters is None else self.clusters.columns
-        return tuple(name for name in self.base.columns if name not in own)
-
-    @property
-    def parameters(self) -> dict[str, int]:
-        """The number of weights of the base model, and with all tables."""
-        found = self.base.parameters
-        more = sum(table.sums.size for table in self.tables) + int(np.count_nonzero(self.bias))
-        return {"trained": found["trained"], "in all": found["in all"] + more}
+        added = () if self.clusters is None else self.clusters.columns
+        return tuple(name for name in self.base.columns if name not in added)
 
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
         """The scores of the inputs, in order."""
@@ -203,65 +180,48 @@ class ConsistentChain:
     def strongest(self, most: int = 10) -> list[tuple[str, str, float, int, float]]:
         """(form, label, R, occurrences, share of the label) of the forms with the largest sums of R, each
         form once, but for those of the label O."""
-        found: list[tuple[str, str, float, int, float]] = []
-        for table in self.tables:
-            if table.kind != FORM or not len(table.keys):
-                continue
-            R = ratio(table.sums, table.counts, self.prior)
-            gain = (R * table.sums).max(1) * (table.counts >= LEAST_COUNT)
-            for i in np.argsort(-gain, kind="stable").tolist():
-                if len(found) == most:
-                    break
-                y = int((R[i] * table.sums[i]).argmax())
-                if gain[i] > 0 and self.labels[y] != "O":
-                    share = float(table.sums[i, y] / table.counts[i])
-                    found.append((table.keys[i], self.labels[y], float(R[i, y]), int(table.counts[i]), share))
-        return found
+        table = next((table for table in self.tables if table.kind == FORM and table.keys), None)
+        if table is None:
+            return []
+        R = ratio(table.sums, table.counts, self.prior)
+        gain = (R * table.sums).max(1) * (table.counts >= LEAST_COUNT)
+        labels = (R * table.sums).argmax(1).tolist()
+        order = (i for i in np.argsort(-gain, kind="stable").tolist() if gain[i] > 0)
+        rows = [(i, labels[i], int(table.counts[i])) for i in order if self.labels[labels[i]] != "O"]
+        return [
+            (table.keys[i], self.labels[y], float(R[i, y]), count, float(table.sums[i, y] / count))
+            for i, y, count in rows[:most]
+        ]
 
     @property
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of the model's file."""
-        header, arrays = self.base.contents
-        arrays = {f"base.{name}": array for name, array in arrays.items()}
-        arrays |= {"prior": self.prior, "bias": self.bias}
+        arrays: Arrays = {"prior": self.prior, "bias": self.bias}
         if self.clusters is not None:
             arrays["clusters"] = self.clusters.ids
         for table in self.tables:
             arrays |= {f"sums.{table.kind}": table.sums, f"counts.{table.kind}": table.counts}
-        return {
+        header = {
             "kind": self.kind,
-            "base": header,
             "clusters": None if self.clusters is None else list(self.clusters.words),
             "tables": [{"kind": t.kind, "weight": t.weight, "keys": list(t.keys)} for t in self.tables],
-        }, arrays
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model."""
-        write_model(path, *self.contents)
+        }
+        return self.with_base(header, arrays)
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
         """The model that `save` wrote."""
-        from lcons_tasks.models._tagger import from_contents
-
-        base = from_contents(
-            header["base"], {k.removeprefix("base."): v for k, v in arrays.items() if k.startswith("base.")}
-        )
-        clusters = None
+        base, clusters, tables = base_of(header, arrays), None, []
         if header["clusters"] is not None:
             clusters = Clusters.from_contents(header["clusters"], arrays["clusters"])
         L = len(base.labels)
-        tables = []
-        for one in header["tables"]:
-            keys, kind, weight = read_names(one["keys"], distinct=True), one["kind"], one["weight"]
-            if kind not in KEYS or type(weight) not in (int, float):
+        for entry in header["tables"]:
+            keys, kind, weight = read_names(entry["keys"], distinct=True), entry["kind"], entry["weight"]
+            if kind not in _LEAST or type(weight) not in (int, float):
                 raise ValueError(f"a table of {kind!r} with weight {weight!r}")
-            sums = _floats(arrays, f"sums.{kind}", (len(keys), L))
-            tables.append(
-                Table(kind, float(weight), keys, sums, _floats(arrays, f"counts.{kind}", (len(keys),)))
-            )
-        prior, bias = (_floats(arrays, name, (L,)) for name in ("prior", "bias"))
-        return cls(base, clusters, tuple(tables), prior, bias)
+            shapes = {f"sums.{kind}": (len(keys), L), f"counts.{kind}": (len(keys),)}
+            tables.append(Table(kind, float(weight), keys, *checked_floats(arrays, shapes)))
+        return cls(base, clusters, tuple(tables), *checked_floats(arrays, {"prior": (L,), "bias": (L,)}))
 
 
 def consistent_over(model: Tagger, xs: Sequence[Columns]) -> ConsistentChain:
@@ -288,15 +248,8 @@ def _joined(table: Table, other: Table) -> Table:
     keys = tuple(dict.fromkeys([*table.keys, *other.keys]))
     rows = {key: i for i, key in enumerate(keys)}
     sums, counts = np.zeros((len(keys), table.sums.shape[1])), np.zeros(len(keys))
-    for one in (table, other):
-        places = [rows[key] for key in one.keys]
-        sums[places] += one.sums
-        counts[places] += one.counts
+    for part in (table, other):
+        places = [rows[key] for key in part.keys]
+        sums[places] += part.sums
+        counts[places] += part.counts
     return Table(table.kind, table.weight, keys, sums, counts)
-
-
-def _floats(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
-    array = arrays[name]
-    if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
-        raise ValueError(f"its {name} are {array.dtype} of shape {array.shape}, not finite floats of {shape}")
-    return array

@@ -10,24 +10,21 @@ Not in the paper.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
 from lcons_core._instance import WORD
 from lcons_core._types import Floats
 from lcons_decode import ChainBatch
 from lcons_tasks.models._encoder import SOURCES, Source, opened
-from lcons_tasks.models._model_file import Arrays, write_model
-from lcons_tasks.models._tagger import Columns, Tagger, from_contents
+from lcons_tasks.models._model_file import Arrays, checked_floats
+from lcons_tasks.models._tagger import Columns, OverBase, Tagger, base_of
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddedChain:
+class EmbeddedChain(OverBase):
     """The `base` model, and what vectors add: `matrix` (H, L), `shift` (L,). The source is its `source`, a
     kind, a name and a hash; it is opened when the first sentence is scored."""
 
@@ -45,19 +42,9 @@ class EmbeddedChain:
         return cls(base, (source.kind, name, source.sha256), matrix, shift)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels of the training data, sorted."""
-        return self.base.labels
-
-    @property
     def columns(self) -> tuple[str, ...]:
         """The context columns that the model reads beside words."""
         return self.base.columns
-
-    @property
-    def parameters(self) -> dict[str, int]:
-        """The number of weights."""
-        return {name: size + self.matrix.size for name, size in self.base.parameters.items()}
 
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
         """The scores of the inputs, in order."""
@@ -70,23 +57,16 @@ class EmbeddedChain:
     @property
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of the model's file."""
-        header, arrays = self.base.contents
-        arrays = {f"base.{name}": array for name, array in arrays.items()}
-        arrays |= {"matrix": self.matrix, "shift": self.shift}
-        return {"kind": self.kind, "base": header, "source": list(self.source)}, arrays
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model."""
-        write_model(path, *self.contents)
+        header = {"kind": self.kind, "source": list(self.source)}
+        return self.with_base(header, {"matrix": self.matrix, "shift": self.shift})
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
         """The model that `save` wrote."""
-        inner = {k.removeprefix("base."): v for k, v in arrays.items() if k.startswith("base.")}
-        base = from_contents(header["base"], inner)
+        base = base_of(header, arrays)
         kind, name, sha256 = map(str, header["source"])
-        matrix, shift = arrays["matrix"], arrays["shift"]
-        L = (len(base.labels),)
-        if kind not in SOURCES or matrix.shape[1:] != L or shift.shape != L or matrix.dtype != np.float64:
-            raise ValueError(f"its vectors are of {kind!r}, with weights of shape {matrix.shape}")
-        return cls(base, (kind, name, sha256), matrix, shift)
+        if kind not in SOURCES:
+            raise ValueError(f"its vectors are of {kind!r}")
+        L = len(base.labels)
+        shapes = {"matrix": (len(arrays["matrix"]), L), "shift": (L,)}
+        return cls(base, (kind, name, sha256), *checked_floats(arrays, shapes))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,14 @@ class VectorFile:
         return self._rows.get(word) or self._rows.get(word.lower()) or self._rows.get(word.title(), 0)
 
 
+class _Window(NamedTuple):
+    """Subwords of words of one sentence: the token `first` is at `places[0]`."""
+
+    first: int
+    ids: list[int]
+    places: list[int]
+
+
 @dataclass(frozen=True, eq=False)
 class Encoder:
     """A folder with an encoder, or the name of one that `transformers` has on this machine."""
@@ -98,34 +106,59 @@ class Encoder:
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
-        model, pieces = self._loaded, _Pieces(self._tokenizer)
-        limit = min(getattr(model.config, "max_position_embeddings", 0) or MOST_SUBWORDS, MOST_SUBWORDS)
-        firsts = np.cumsum([0, *map(len, texts)]).tolist()
-        windows = [w for i, words in enumerate(texts) for w in pieces.windows(firsts[i], words, limit - 4)]
-        windows.sort(key=lambda window: len(window.ids))
-        result: Vectors = np.zeros((firsts[-1], 0), np.float32)
+        windows = sorted(self._windows(texts), key=lambda window: len(window.ids))
+        result: Vectors = np.zeros((sum(map(len, texts)), 0), np.float32)
         done = 0
         while done < len(windows):
             stop = done + 1
             while stop < len(windows) and len(windows[stop].ids) * (stop + 1 - done) <= BATCH:
                 stop += 1
-            batch = windows[done:stop]
-            rows = [torch.tensor(window.ids) for window in batch]
+            rows = [torch.tensor(window.ids) for window in windows[done:stop]]
             ids = pad_sequence(rows, batch_first=True)
             mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
             with torch.inference_mode():
-                states = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+                states = self._model(
+                    input_ids=ids, attention_mask=mask, output_hidden_states=True
+                ).hidden_states
             half = len(states) // 2
             layers = [torch.stack(part).mean(0) for part in (states[half:], states[1 : half + 1])]
             hidden = torch.cat(layers, 2).float().numpy()
-            if not result.size:
+            if not done:
                 result = np.zeros((len(result), hidden.shape[2]), np.float32)
-            for row, window in enumerate(batch):
-                result[window.first : window.first + len(window.places)] = hidden[row, window.places]
+            for row, window in zip(hidden, windows[done:stop], strict=True):
+                result[window.first : window.first + len(window.places)] = row[window.places]
             done = stop
             if progress is not None:
                 progress(done, len(windows))
         return result
+
+    def _windows(self, texts: Texts) -> list[_Window]:
+        """Parts of sentences that the encoder reads at once. Each word is cut into subwords by itself; around
+        them is what the tokenizer puts around a sentence."""
+        cut = self._tokenizer
+        inner, whole = (cut(" a", add_special_tokens=s)["input_ids"] for s in (False, True))
+        at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), 0)
+        before, after = whole[:at], whole[at + len(inner) :]
+        unknown = inner[:1] if cut.unk_token_id is None else [cut.unk_token_id]
+        most = getattr(self._model.config, "max_position_embeddings", 0) or MOST_SUBWORDS
+        limit = min(most, MOST_SUBWORDS) - 4 - len(after)
+        known: dict[str, list[int]] = {}
+        windows: list[_Window] = []
+        first = 0
+        for words in texts:
+            for t, word in enumerate(words):
+                if word not in known:
+                    ids = cut(f" {word}", add_special_tokens=False)["input_ids"]
+                    known[word] = ids[:MOST_OF_A_WORD] or unknown
+                ids = known[word][: limit - len(before)]
+                if not t or len(windows[-1].ids) + len(ids) > limit:
+                    windows.append(_Window(first + t, list(before), []))
+                windows[-1].places.append(len(windows[-1].ids))
+                windows[-1].ids.extend(ids)
+            first += len(words)
+        for window in windows:
+            window.ids.extend(after)
+        return windows
 
     @property
     def _transformers(self) -> Any:
@@ -148,17 +181,15 @@ class Encoder:
         self._transformers  # noqa: B018 - its error comes first
         import huggingface_hub
 
+        offline = os.environ.get(OFFLINE, "1").lower() not in ("0", "false", "no", "off")
+        options = {"allow_patterns": list(FILES), "local_files_only": offline}
         try:
-            offline = os.environ.get(OFFLINE, "1").lower() not in ("0", "false", "no", "off")
-            folder = huggingface_hub.snapshot_download(
-                self.name, allow_patterns=list(FILES), local_files_only=offline
-            )
+            return Path(huggingface_hub.snapshot_download(self.name, **options))
         except Exception:
             raise InvalidInput(
                 f"no encoder {self.name!r}: it is neither a folder nor a model that is on this machine; with"
                 f" {OFFLINE}=0, it is downloaded."
             ) from None
-        return Path(folder)
 
     def _read(self, kind: str, **options: Any) -> Any:
         """The part of that kind; the folder may hold anything, so that any error may come."""
@@ -174,51 +205,9 @@ class Encoder:
         return self._read("AutoTokenizer")
 
     @cached_property
-    def _loaded(self) -> Any:
+    def _model(self) -> Any:
         model = self._read("AutoModel", use_safetensors=True)
         return (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
-
-
-@dataclass(frozen=True)
-class _Window:
-    """Subwords of words of one sentence: the token `first` is at `places[0]`."""
-
-    first: int
-    ids: list[int]
-    places: list[int]
-
-
-class _Pieces:
-    """The subwords of words, each cut by itself, and what a tokenizer puts around a sentence."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self.known: dict[str, list[int]] = {}
-        inner, whole = (tokenizer(" a", add_special_tokens=s)["input_ids"] for s in (False, True))
-        at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), 0)
-        self.before, self.after = whole[:at], whole[at + len(inner) :]
-        unknown = tokenizer.unk_token_id
-        self.unknown = inner[:1] if unknown is None else [unknown]
-
-    def of(self, word: str) -> list[int]:
-        """The numbers of a word's subwords, at least one."""
-        if word not in self.known:
-            ids = self.tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
-            self.known[word] = ids[:MOST_OF_A_WORD] or self.unknown
-        return self.known[word]
-
-    def windows(self, first: int, words: Sequence[str], limit: int) -> list[_Window]:
-        """The windows of a sentence, whose tokens begin with number `first`."""
-        found: list[_Window] = []
-        for t, word in enumerate(words):
-            ids = self.of(word)[: limit - len(self.before) - len(self.after)]
-            if not found or len(found[-1].ids) + len(ids) + len(self.after) > limit:
-                found.append(_Window(first + t, list(self.before), []))
-            found[-1].places.append(len(found[-1].ids))
-            found[-1].ids.extend(ids)
-        for window in found:
-            window.ids.extend(self.after)
-        return found
 
 
 def _digest(paths: Sequence[Path]) -> str:
@@ -234,10 +223,7 @@ def _digest(paths: Sequence[Path]) -> str:
 
 # Where vectors come from; `sha256` raises an `LconsError` if the files are not there.
 Source = Encoder | VectorFile
-SOURCES: dict[str, type[Encoder | VectorFile]] = {
-    Encoder.kind: Encoder,
-    VectorFile.kind: VectorFile,
-}
+SOURCES: dict[str, type[Encoder | VectorFile]] = {"encoder": Encoder, "vectors": VectorFile}
 
 
 @lru_cache(2)

@@ -8,7 +8,6 @@ numpy.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -20,7 +19,7 @@ import numpy as np
 from lcons_core import CodedColumn
 from lcons_decode import ChainBatch
 from lcons_decode.kernels._arrays import Floats, Ints
-from lcons_tasks.models._model_file import Arrays, checked_floats, read_names, write_model
+from lcons_tasks.models._model_file import Arrays, Saved, checked_floats, read_names
 from lcons_tasks.models.phi._slots import Slot
 from lcons_tasks.models.phi._templates import checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns
@@ -29,10 +28,11 @@ from lcons_tasks.models.phi._tokens import Columns
 MOST_BYTES = 2**25
 
 Item = tuple[str, ...] | None
+ARRAYS = ("weights", "transition", "start", "stop")
 
 
 @dataclass(frozen=True, eq=False)
-class LinearChain:
+class LinearChain(Saved):
     """`weights` (A, L) of `attributes`, `transition` (L, L) [from, to], `start` and `stop` (L,)."""
 
     labels: tuple[str, ...]
@@ -48,7 +48,7 @@ class LinearChain:
     @property
     def parameters(self) -> dict[str, int]:
         """The number of trained weights: those that are not zero."""
-        trained = sum(int(np.count_nonzero(array)) for array in self._arrays.values())
+        trained = sum(int(np.count_nonzero(array)) for array in self.contents[1].values())
         return {"trained": trained, "in all": trained}
 
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
@@ -106,32 +106,17 @@ class LinearChain:
             "template": self.template,
             "attributes": list(self.attributes),
         }
-        return header, self._arrays
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model."""
-        write_model(path, *self.contents)
+        arrays = (self.weights, self.transition, self.start, self.stop)
+        return header, dict(zip(ARRAYS, arrays, strict=True))
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
         """The model that `save` wrote."""
         labels, attributes = read_names(header["labels"], distinct=True), read_names(header["attributes"])
-        name = str(header["template"])
-        if name == "text":
-            raise ValueError("it has the features of words of version 0.1")
-        template(name)
+        template(name := str(header["template"]))
         A, L = len(attributes), len(labels)
-        shapes = {"weights": (A, L), "transition": (L, L), "start": (L,), "stop": (L,)}
+        shapes = dict(zip(ARRAYS, ((A, L), (L, L), (L,), (L,)), strict=True))
         return cls(labels, read_names(header["columns"]), name, attributes, *checked_floats(arrays, shapes))
-
-    @property
-    def _arrays(self) -> dict[str, Floats]:
-        return {
-            "weights": self.weights,
-            "transition": self.transition,
-            "start": self.start,
-            "stop": self.stop,
-        }
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -188,19 +173,13 @@ class _Sums:
     """A cache of sums (L,), which `compute` returns for items: each item is computed once."""
 
     def __init__(self, L: int, compute: Callable[[Sequence[Any]], Floats]) -> None:
-        self.L, self.compute = L, compute
-        self.forget()
-
-    def forget(self) -> None:
-        """Empties the cache."""
+        self.compute, self.sums, self.characters = compute, np.zeros((0, L)), 0
         self.places: dict[Any, int] = {}
-        self.sums = np.zeros((0, self.L))
-        self.characters = 0
 
     def __call__(self, items: Sequence[Any]) -> Floats:
         """(len(items), L)"""
         if self.characters + self.sums.nbytes > MOST_BYTES:
-            self.forget()
+            self.places, self.sums, self.characters = {}, self.sums[:0], 0
         places = self.places
         rows = np.fromiter(map(places.get, items, repeat(-1)), dtype=np.int64, count=len(items))
         missing = np.flatnonzero(rows < 0).tolist()
@@ -213,7 +192,7 @@ class _Sums:
         """Appends the sums of items, none of which has a row yet."""
         first, last = len(self.places), len(self.places) + len(items)
         if last > len(self.sums):
-            grown = np.zeros((2 * last, self.L))
+            grown = np.zeros((2 * last, self.sums.shape[1]))
             grown[:first] = self.sums[:first]
             self.sums = grown
         self.sums[first:last] = self.compute(items)

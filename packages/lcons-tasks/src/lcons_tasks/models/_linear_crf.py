@@ -6,7 +6,6 @@ CRFsuite's weights are read once and kept as arrays. CRFsuite has no start and s
 
 from __future__ import annotations
 
-import os
 import struct
 import tempfile
 from collections.abc import Sequence
@@ -20,7 +19,6 @@ import numpy as np
 from lcons_core import InvalidInput, LconsError
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
-from lcons_tasks.models.phi._templates import attribute_rows
 
 # Of a file of crfsuite: magic, size, type and four numbers, which are skipped, and the places of five parts.
 _HEADER = struct.Struct("<4sI20x5I")
@@ -45,15 +43,11 @@ def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = No
         raise InvalidInput(
             f"training needs words: got none in {len(train)} sentences; pass a sentence with words."
         )
+    from lcons_tasks.models._coded_text import CodedText
+
     settings = settings or LinearSettings()
-    # CRFsuite gets numbers instead of names: its dump is read line by line, and a name may hold a newline.
-    number: dict[str, int] = {}
-    rows = [
-        [[str(number.setdefault(attribute, len(number))) for attribute in row] for row in attributes]
-        for attributes in (attribute_rows(s.x, settings.template, settings.columns) for s in train)
-    ]
-    labels = [sentence.labels for sentence in train]
-    return train_rows(rows, labels, list(number), settings, settings.template, settings.columns)
+    text = CodedText.of([sentence.x for sentence in train], settings.template, settings.columns)
+    return text.train(range(len(train)), [sentence.labels for sentence in train], settings)
 
 
 def train_rows(
@@ -71,19 +65,15 @@ def train_rows(
     Labels that are `known` but not in `labels` cost `ABSENT` at every step, so that they are never chosen."""
     import pycrfsuite
 
-    own = tuple(sorted({label for sentence in labels for label in sentence} | set(known)))
-    index = {label: i for i, label in enumerate(own)}
+    seen = {label for sentence in labels for label in sentence}
+    chosen = tuple(sorted(seen | set(known)))
+    index = {label: i for i, label in enumerate(chosen)}
     trainer = pycrfsuite.Trainer(verbose=False)
     for xseq, y in zip(sentences, labels, strict=True):
         trainer.append(xseq, [str(index[label]) for label in y])
-    trainer.set_params(
-        {
-            "c1": settings.c1,
-            "c2": settings.c2,
-            "max_iterations": settings.iterations,
-            "feature.possible_transitions": True,
-        }
-    )
+    penalties = {"c1": settings.c1, "c2": settings.c2}
+    more = {"max_iterations": settings.iterations, "feature.possible_transitions": True}
+    trainer.set_params({**penalties, **more})
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "crfsuite")
         trainer.train(path)
@@ -100,28 +90,28 @@ def train_rows(
         tagger.close()
     attributes = tuple(sorted({names[int(attribute)] for attribute, _ in info.state_features}))
     row = {attribute: i for i, attribute in enumerate(attributes)}
-    weights = np.zeros((len(attributes), len(own)))
+    L = len(chosen)
+    weights, transition, start, stop = (
+        np.zeros((len(attributes), L)),
+        np.zeros((L, L)),
+        np.zeros(L),
+        np.zeros(L),
+    )
     for (attribute, label), weight in info.state_features.items():
         weights[row[names[int(attribute)]], int(label)] = weight
-    transition = np.zeros((len(own), len(own)))
     for (before, after), weight in info.transitions.items():
         transition[int(before), int(after)] = weight
-    absent = [index[label] for label in set(known) - {label for sentence in labels for label in sentence}]
-    start, stop = np.zeros(len(own)), np.zeros(len(own))
+    absent = [index[label] for label in set(known) - seen]
     transition[:, absent], start[absent] = ABSENT, ABSENT
-    return LinearChain(own, tuple(columns), template, attributes, weights, transition, start, stop)
+    return LinearChain(chosen, tuple(columns), template, attributes, weights, transition, start, stop)
 
 
 def _check_whole(path: str) -> None:
     """Raises ValueError if a file of crfsuite lacks a part: on a full disk, crfsuite writes what it can
     without an error, and reading such a file may end the process. The header has the size of the file, and
     then where its five parts begin."""
-    with Path(path).open("rb") as file:
-        header = file.read(_HEADER.size)
-        size = file.seek(0, os.SEEK_END)
-    if len(header) < _HEADER.size:
-        raise ValueError(f"{path} has no header")
-    magic, stated, *places = _HEADER.unpack(header)
-    whole = places[0] > 0 and all(one < other for one, other in pairwise([*places, size]))
-    if magic != b"lCRF" or stated != size or not whole:
-        raise ValueError(f"{path} has {size} of {stated} bytes, and parts at {places}")
+    content = Path(path).read_bytes()
+    magic, stated, *places = _HEADER.unpack(content[: _HEADER.size].ljust(_HEADER.size, b"\0"))
+    whole = places[0] > 0 and all(first < next_ for first, next_ in pairwise([*places, len(content)]))
+    if magic != b"lCRF" or stated != len(content) or not whole:
+        raise ValueError(f"{path} has {len(content)} of {stated} bytes, and parts at {places}")

@@ -46,10 +46,20 @@ def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
                 np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
                 archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), content.getvalue())
     except OSError as error:
-        raise LconsError(
-            f"cannot write {os.fspath(path)!r}: {error.strerror}; name a file in a folder that exists and can"
-            " be written to."
-        ) from None
+        raise LconsError(f"cannot write {os.fspath(path)!r}: {error.strerror}.") from None
+
+
+class Saved:
+    """A model that is written by its `contents`."""
+
+    @property
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of the model's file."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model."""
+        write_model(path, *self.contents)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -65,18 +75,13 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         if digest is not None and digest != _digest(header, arrays):
             raise DamagedFile("its checksum does not match its content, so it was damaged or altered")
         for name, array in arrays.items():
-            if array.dtype.kind not in "fc":
-                continue
-            if not np.isfinite(array).all():
-                raise DamagedFile(f"its array {name!r:.60} has numbers that are not finite")
-            # Their sums are then finite, too.
-            if float(np.abs(array).max(initial=0.0)) > LARGEST_MAGNITUDE:
-                raise DamagedFile(f"its array {name!r:.60} has numbers above 2^200")
+            # Sums of numbers up to 2^200 are finite, too. No comparison with NaN holds.
+            largest = float(np.abs(array).max(initial=0.0)) if array.dtype.kind in "fc" else 0.0
+            if not largest <= LARGEST_MAGNITUDE:
+                raise DamagedFile(f"its array {name!r:.60} has numbers that are not finite or above 2^200")
     except OSError as error:
-        raise DamagedFile(
-            f"cannot read {os.fspath(path)!r}: {error.strerror or error}; pass the path of a model file."
-        ) from None
-    except LconsError as error:
+        raise DamagedFile(f"cannot read {os.fspath(path)!r}: {error.strerror or error}.") from None
+    except (LconsError, ValueError) as error:
         raise damaged(path, str(error)) from None
     header.pop("arrays", None)
     return header, arrays

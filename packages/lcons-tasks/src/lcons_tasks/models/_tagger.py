@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from lcons_core import MissingExtra
 from lcons_core._errors import INSTALL_TORCH
 from lcons_decode import ChainBatch
-from lcons_tasks.models._model_file import Arrays, damaged, read_model
+from lcons_tasks.models._model_file import Arrays, Saved, damaged, read_model
 
 Columns = Mapping[str, Sequence[str]]
 
@@ -30,35 +30,55 @@ class Tagger(Protocol):
     @property
     def kind(self) -> str:
         """The name of the kind of model."""
-        ...
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of the training data, sorted."""
-        ...
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The context columns that the model reads beside words."""
-        ...
 
     @property
     def parameters(self) -> dict[str, int]:
         """The number of `trained` weights, and of weights `in all`, frozen word vectors included."""
-        ...
 
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
         """The scores of the inputs, in order."""
-        ...
 
     @property
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of the model's file."""
-        ...
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that holds all it needs."""
-        ...
+
+
+class OverBase(Saved):
+    """What models share that adjust the scores of a `base` model; their files have its arrays, too."""
+
+    base: Tagger
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the training data, sorted."""
+        return self.base.labels
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """The number of weights of the base model, and of all numbers in the file."""
+        return {**self.base.parameters, "in all": sum(array.size for array in self.contents[1].values())}
+
+    def with_base(self, header: Mapping[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of the model's file, those of the base model included."""
+        base, inner = self.base.contents
+        return {**header, "base": base}, {**{f"base.{name}": a for name, a in inner.items()}, **arrays}
+
+
+def base_of(header: Mapping[str, Any], arrays: Arrays) -> Tagger:
+    """The base model in a file that `with_base` describes."""
+    inner = {name.removeprefix("base."): a for name, a in arrays.items() if name.startswith("base.")}
+    return from_contents(header["base"], inner)
 
 
 def load_tagger(path: str | os.PathLike[str]) -> Tagger:

@@ -37,15 +37,10 @@ class WordVectors:
     def __post_init__(self) -> None:
         object.__setattr__(self, "vectors", np.asarray(self.vectors, dtype=np.float32))
         if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
-            raise InvalidInput(
-                f"expected one vector per word in {self.name!r}, found {len(self.words)} words and vectors of"
-                f" shape {self.vectors.shape}; pass word vectors as `words` and `vectors`."
-            )
+            shape = self.vectors.shape
+            raise InvalidInput(f"{self.name!r} needs one vector per word: got {len(self.words)} for {shape}.")
         if not self.vectors.size or not np.isfinite(self.vectors).all():
-            raise InvalidInput(
-                f"expected vectors of finite numbers in {self.name!r}, found"
-                f" {'some that are not finite' if self.vectors.size else 'none'}; pass other word vectors."
-            )
+            raise InvalidInput(f"{self.name!r} needs vectors of finite numbers: got others or none.")
 
     @property
     def dimension(self) -> int:
@@ -75,17 +70,16 @@ class WordVectors:
 
 def find_vectors() -> WordVectors | None:
     """The first word vectors that are found, or None."""
-    named = os.environ.get(VARIABLE)
-    if named == "none":
+    path = os.environ.get(VARIABLE)
+    if path == "none":
         return None
-    if named:
-        return load_vectors(Path(named))
-    for folder in data_folders():
-        for path in sorted((folder / "vectors").glob("*.npz")):
-            return load_vectors(path)
-    if paths := find("glove"):
-        return load_vectors(paths[0])
-    return None
+    files = (
+        [Path(path)]
+        if path
+        else [file for f in data_folders() for file in sorted((f / "vectors").glob("*.npz"))]
+    )
+    files += find("glove") or ()
+    return load_vectors(files[0]) if files else None
 
 
 def load_vectors(path: Path) -> WordVectors:
