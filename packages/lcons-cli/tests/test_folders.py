@@ -118,18 +118,6 @@ def test_an_output_folder_is_locked_while_a_run_writes(folder):
     assert run(folder, "--jobs", 1).exit_code == 0
 
 
-def test_a_folder_needs_labels_and_files_of_one_kind(folder):
-    command = ["decode", str(folder / "in"), "-o", str(folder / "out")]
-    assert "`--labels FILE`" in refused(CliRunner().invoke(main, command))
-    (folder / "in/c.parquet").write_bytes(b"")
-    assert "files of one kind" in refused(run(folder))
-    (folder / "empty").mkdir()
-    command[1] = str(folder / "empty")
-    assert "files of one kind" in refused(
-        CliRunner().invoke(main, [*command, "--labels", str(folder / "labels.txt")])
-    )
-
-
 # Functions of batches that any process can load: they are expressions of the columns.
 DOUBLES = "{'number': number, 'double': [2 * n for n in number]}"
 

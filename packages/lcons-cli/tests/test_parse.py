@@ -101,18 +101,6 @@ def test_references_come_out_tagged_and_can_be_read_back(run, tmp_path):
     ]
 
 
-def test_json_has_exact_offsets(run):
-    first, second = map(json.loads, run("--format", "json").stdout.splitlines())
-    assert first["text"] == FIRST
-    assert first["fields"][3:5] == [
-        {"field": "volume", "text": "7(2):", "start": 61, "end": 66},
-        {"field": "pages", "text": "11-19,", "start": 66, "end": 72},
-    ]
-    for line in (first, second):
-        for field in line["fields"]:
-            assert line["text"][field["start"] : field["end"]] == field["text"]
-
-
 @pytest.mark.parametrize("model", ["word", "pos"])
 def test_no_text_is_lost_whatever_it_holds(model, run):
     given = b"".join(GARBAGE)
@@ -130,14 +118,3 @@ def test_no_text_is_lost_whatever_it_holds(model, run):
         assert "".join(kept.split()) == "".join(line["text"].split())
     # No reader, however it splits lines, sees more of them.
     assert len(result.stdout.splitlines()) == len(lines)
-
-
-def test_pos_tags_are_made_where_the_tagger_needs_them_and_only_there(run, cache):
-    assert "POS" not in run().stderr
-    result = run("--format", "tagged", model="pos")
-    assert result.stdout == TAGGED
-    name = "spaCy tagger trained on 24 sentences of made-up references"
-    assert f"lcons: POS tags by the {name}\n" in result.stderr
-    assert [path.name[:4] for path in (cache / "pos").iterdir()] == ["pos-"]
-    assert "training" not in run(model="pos").stderr
-    assert "POS" not in run(given="", model="pos").stderr

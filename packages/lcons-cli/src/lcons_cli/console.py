@@ -138,7 +138,7 @@ class Text:
 
         number = 1
         lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in self)
-        for chunk in chunks(lines, len, self.waits):
+        for chunk in chunks(lines, len, waits=self.waits):
             yield number, chunk
             number += len(chunk)
 

@@ -92,12 +92,12 @@ def fit(
       lcons fit dev.conll --scores scores.npz -o constraints
     """
     from lcons_tasks import FitSettings
-    from lcons_tasks.apps._tagger_folder import check_tagger_folder
+    from lcons_tasks.apps._tagger import TAGGER
     from lcons_tasks.fitted._own_scores import check_decoding_folder
 
     if scores is not None and any((unlabelled, plain, test, chosen["encoder"], chosen["vectors"])):
         raise click.UsageError("--scores goes with none of the options that make a tagger.")
-    (check_tagger_folder if scores is None else check_decoding_folder)(output)
+    (TAGGER.check_place if scores is None else check_decoding_folder)(output)
     settings = FitSettings.plain() if plain else FitSettings()
     settings = replace(settings, **{name: value for name, value in chosen.items() if value is not None})
     sentences = read_sentences(train, form, columns)

@@ -6,7 +6,6 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from lcons_tasks.apps import ConstrainedTagger
     from lcons_tasks.apps.references import ParsedReference
 
-# The column of clues, which the parser makes of the words.
-CLUE = "clue"
 DEFAULT_MODEL = "runs/citation/parser"
 
 # Other packages may register a format: a function of an iterator of (number of its line, parsed reference)
@@ -59,17 +56,10 @@ def parse(file: str, folder: str, form: str) -> None:
       lcons parse references.txt --json > references.jsonl
       echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
     """
-    from lcons_core import InvalidInput
     from lcons_tasks.apps import load_constrained_tagger
 
-    if not Path(folder).is_dir():
-        raise InvalidInput(f"there is no tagger in {folder!r}: make one with `lcons run citation`.")
     writer = _writer(form)
-    tagger = load_constrained_tagger(folder)
-    unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
-    if unknown:
-        raise InvalidInput(f"the tagger reads the column {unknown[0]!r}, which references do not have.")
-    tally = Tally()
+    tagger, tally = load_constrained_tagger(folder), Tally()
     with opened(file) as source:
         write_all(escaped(writer(_references(tagger, source, tally))), source.waits)
     say(tally.summary("references", "fields", bool(tagger.constraints)))

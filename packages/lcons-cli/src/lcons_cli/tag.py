@@ -6,24 +6,28 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import repeat, tee
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from lcons_cli.console import POS, STDIN, Tally, Text, Waits, opened, pos_tags, say, warn, write_all
+from lcons_cli.console import POS, STDIN, Tally, opened, pos_tags, say, warn, write_all
 from lcons_cli.options import STREAM, folder_options
 
 if TYPE_CHECKING:
     from lcons_decode._scores import Columns
     from lcons_tasks.apps import ConstrainedTagger
+    from lcons_tasks.data._stream import Block, ColumnReader, TextReader
     from lcons_tasks.data._tagged_text import Places
 
-    Placed = tuple[Columns, Places]
+    Placed = Sequence[tuple[Columns, Places]]
+    Answers = tuple[bytes, Tally]
+    Tags = Callable[[Iterable[Sequence[str]]], Sequence[Sequence[str]]]
 
 DEFAULT_MODEL = "runs/chunking/tagger"
 
@@ -88,11 +92,12 @@ def tag(
       lcons tag --together news.txt
     """
     from lcons_tasks.apps import load_constrained_tagger
-    from lcons_tasks.apps._tagger import CHUNK_SENTENCES, CHUNK_WORDS, chunks
+    from lcons_tasks.apps._tagger import CHUNK_SENTENCES
+    from lcons_tasks.data._stream import blocks, column_layout
 
     if together and (jobs is not None or Path(file).is_dir()):
         raise click.UsageError("--together reads one file in one process: leave it out, or --jobs.")
-    loaded = load_constrained_tagger(folder)
+    tagger = load_constrained_tagger(folder)
     if Path(file).is_dir():
         from lcons_cli.folders import run_folder
         from lcons_tasks.apps import TaggerDecoder
@@ -101,126 +106,120 @@ def tag(
         return
     if out is not None:
         raise click.UsageError("-o is for a folder; the answers for a file are on stdout.")
-    if Path(file).is_file():
-        from lcons_tasks.own_data._formats import check_text
-
-        check_text(file)
-    if columns is None and _has_columns(file):
-        warn(f"{Path(file).name} is read as raw text; if it has columns, add --columns word")
-    tagger = loaded.alone if no_constraints else loaded
+    tagger = tagger.alone if no_constraints else tagger
     form = form or ("brackets" if columns is None else "conll")
-    tally = Tally()
+    reader, tags, tally = _reader(tagger, file, columns), pos_tags(), Tally()
     with opened(file) as source:
-        xs, places = _inputs(tagger, source, file, columns, form == "json")
+        parts = blocks(source, reader)
+        tagged: Iterator[Answers]
         if together:
-            tagger, xs = _together(tagger, xs)
-        pairs: Iterator[Placed] = zip(xs, places, strict=False)
-        parts = chunks(pairs, lambda pair: len(pair[0]["word"]), source.waits, CHUNK_SENTENCES, CHUNK_WORDS)
-        if jobs is None:
-            tagged = map(partial(_tagged, tagger, form), parts)
-        else:
-            from joblib import Parallel, delayed
+            from lcons_tasks.models import consistent_over
 
+            pairs = [pair for part in parts for pair in _read(tagger, tags, part)]
+            if pairs:
+                tagger = replace(tagger, model=consistent_over(tagger.model, [x for x, _ in pairs]))
+            chunks = (pairs[i : i + CHUNK_SENTENCES] for i in range(0, len(pairs), CHUNK_SENTENCES))
+            tagged = (_tagged(tagger, form, chunk) for chunk in chunks)
+        elif jobs is None:
+            tagged = (_tagged(tagger, form, _read(tagger, tags, part)) for part in parts)
+        else:
+            if POS in tagger.columns and (columns is None or POS not in column_layout(columns).context):
+                tags([])  # this process trains the POS tagger
             work = partial(_tagged_by, str(Path(folder).resolve()), not no_constraints, form)
-            tagged = Parallel(jobs, batch_size=1, return_as="generator")(map(delayed(work), parts))
+            tagged = _in_order(work, parts, jobs)
         write_all(_counted(tagged, tally), source.waits)
     lines = f"line breaks: {source.lines:,}, " if columns is None else ""
     say(lines + tally.summary("sentences", "words", bool(tagger.constraints)))
 
 
-def _has_columns(file: str) -> bool:
-    """Whether the name or the beginning of a file is that of CoNLL columns."""
+def _reader(tagger: ConstrainedTagger, file: str, columns: str | None) -> TextReader | ColumnReader:
+    """The reader of the input, which must have all columns that the tagger reads but POS tags."""
     from lcons_core import InvalidInput
-    from lcons_tasks.own_data._formats import tell_format
+    from lcons_tasks.data._stream import ColumnReader, TextReader, column_layout
 
-    try:
-        return Path(file).is_file() and tell_format(file) == "conll"
-    except InvalidInput:
-        return False
+    layout = None if columns is None else column_layout(columns)
+    for name in tagger.columns:
+        if name != POS and (layout is None or name not in layout.context):
+            raise InvalidInput(
+                f"the tagger reads the column {name!r}: got {columns or 'raw text'}; use"
+                f" `--columns word,{name}`."
+            )
+    if Path(file).is_file():
+        from lcons_tasks.own_data._formats import check_text, tell_format
+
+        check_text(file)
+        with suppress(InvalidInput):
+            if layout is None and tell_format(file) == "conll":
+                warn(f"{Path(file).name} is read as raw text; if it has columns, add --columns word")
+    if layout is None:
+        return TextReader()
+    return ColumnReader(layout, "standard input" if file == STDIN else file)
 
 
-def _together(
-    tagger: ConstrainedTagger, xs: Iterator[Columns]
-) -> tuple[ConstrainedTagger, Iterator[Columns]]:
-    """The tagger that has read all inputs, and the inputs."""
-    from lcons_tasks.models import consistent_over
+def _read(tagger: ConstrainedTagger, tags: Tags | None, block: Block) -> Placed:
+    """The sentences of a block with all columns that the tagger reads, and the places of their words."""
+    from lcons_tasks.apps._batch_tagger import with_pos
 
-    known = list(xs)
-    if known:
-        tagger = replace(tagger, model=consistent_over(tagger.model, known))
-    return tagger, iter(known)
+    if not hasattr(block.reader, "columns"):
+        _import_spacy()
+    pairs = list(block.sentences())
+    xs = with_pos(tagger, [x for x, _ in pairs], tags)
+    return [(x, places) for x, (_, places) in zip(xs, pairs, strict=True)]
 
 
-def _tagged(tagger: ConstrainedTagger, form: str, pairs: list[Placed]) -> tuple[bytes, Tally]:
-    """The answers for a chunk as bytes, and their counts."""
+def _tagged(tagger: ConstrainedTagger, form: str, pairs: Placed) -> Answers:
+    """The answers for some sentences as bytes, and their counts."""
     from lcons_tasks.data._tagged_text import TAGGED_FORMATS
 
     tally, texts, write = Tally(), [], TAGGED_FORMATS[form]
-    for (x, places), answer in zip(pairs, tagger.tag([x for x, _ in pairs]), strict=True):
+    for (x, places), answer in zip(pairs, tagger.tag_stream(x for x, _ in pairs), strict=True):
         tally.add(answer.status, answer.stats["changed"], words=len(x["word"]))
         texts.append(write(x, answer, places))
     # Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
     return "".join(texts).encode("utf-8", "backslashreplace" if form == "json" else "surrogateescape"), tally
 
 
-def _tagged_by(folder: str, constrained: bool, form: str, pairs: list[Placed]) -> tuple[bytes, Tally]:
-    """The same in another process, which loads the tagger once."""
+def _tagged_by(folder: str, constrained: bool, form: str, block: Block) -> Answers:
+    """The answers for a block in another process, which loads the taggers once."""
     from lcons_tasks.apps._tagger import loaded_tagger
 
-    return _tagged(loaded_tagger(folder, constrained), form, pairs)
+    tagger = loaded_tagger(folder, constrained)
+    return _tagged(tagger, form, _read(tagger, None, block))
 
 
-def _counted(parts: Iterable[tuple[bytes, Tally]], tally: Tally) -> Generator[bytes, None, None]:
+def _in_order(work: Callable[[Block], Answers], parts: Iterable[Block], jobs: int) -> Iterator[Answers]:
+    """The answers for blocks, in their order, by processes that share what this one has imported."""
+    import multiprocessing
+    import signal
+    from collections import deque
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    # An interrupt is for this process, which then ends the others.
+    with ProcessPoolExecutor(jobs, context, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        waiting: deque[Future[Answers]] = deque()
+        for part in parts:
+            waiting.append(pool.submit(work, part))
+            if len(waiting) > 2 * jobs:
+                yield waiting.popleft().result()
+        yield from (answers.result() for answers in waiting)
+
+
+def _counted(parts: Iterable[Answers], tally: Tally) -> Generator[bytes, None, None]:
     for content, counts in parts:
         tally.update(counts)
         yield content
 
 
-def _inputs(
-    tagger: ConstrainedTagger, source: Text, file: str, columns: str | None, placed: bool
-) -> tuple[Iterator[Columns], Iterator[Places]]:
-    """The sentences of the input with all columns that the tagger reads, and the places of their words in raw
-    text if they are to be `placed`."""
-    from lcons_core import InvalidInput
-    from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences, text_tokens
-
-    layout = None if columns is None else column_layout(columns)
-    missing = [name for name in tagger.columns if layout is None or name not in layout.context]
-    if missing not in ([], [POS]):
-        name = next(name for name in missing if name != POS)
-        raise InvalidInput(
-            f"the tagger reads the column {name!r}: got {columns or 'raw text'}; use `--columns word,{name}`."
-        )
-    xs: Iterator[Columns]
-    places: Iterator[Places] = repeat(None)
-    if layout is not None:
-        xs = column_sentences(source, layout, "standard input" if file == STDIN else file)
-    elif not placed:
-        _import_spacy()
-        xs = text_sentences(source)
-    else:
-        _import_spacy()
-        sentences, again = tee(text_tokens(source))
-        xs = ({"word": tuple(token.text for token in sentence)} for sentence in sentences)
-        places = ([(token.start, token.end) for token in sentence] for sentence in again)
-    return (_with_pos(xs, source.waits) if missing else xs), places
-
-
 def _import_spacy() -> None:
-    """Imports spaCy, but not torch, which spaCy would import too: its words and tags need none of it."""
-    if "torch" not in sys.modules:
-        sys.modules["torch"] = cast(Any, None)  # to import it is an ImportError now
+    """Imports spaCy, but neither torch nor spaCy's own commands, which spaCy would import too: words,
+    sentences and tags need none of them."""
+    hidden = {"torch": None, "spacy.cli.info": SimpleNamespace(info=None)}
+    hidden = {name: module for name, module in hidden.items() if name not in sys.modules}
+    if "spacy" not in sys.modules:
+        sys.modules.update(cast(Any, hidden))  # to import None is an ImportError
         try:
             import spacy  # noqa: F401
         finally:
-            del sys.modules["torch"]
-
-
-def _with_pos(xs: Iterator[Columns], waits: Waits) -> Iterator[Columns]:
-    """The sentences with POS tags; the POS tagger is loaded only if there is a sentence."""
-    from lcons_tasks.apps._tagger import chunked
-
-    tags = pos_tags()
-    for chunk in chunked(xs, waits):
-        for x, pos in zip(chunk, tags(x["word"] for x in chunk), strict=True):
-            yield {**x, POS: pos}
+            for name in hidden:
+                del sys.modules[name]

@@ -1,7 +1,6 @@
 """A parsed reference has all of its line in spans, with the labels that its tagger gives."""
 
 import itertools
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lcons_tasks.apps.references as module
 from lcons_core import InvalidInput, learn_constraints
 from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
 from lcons_tasks.apps._tagger import ConstrainedTagger
@@ -74,11 +72,6 @@ def tagger(model, punctuation):
     return ConstrainedTagger(model, (Hard(punctuation, "punctuation"),))
 
 
-@pytest.fixture(scope="module")
-def counts():
-    return Hard(learn_constraints([s.instance for s in SENTENCES], feature="counts", hidden=3), "counts")
-
-
 def whole(references, lines):
     """Asserts that spans are in order, begin and end with text, and leave out white space alone."""
     assert [reference.text for reference in references] == list(lines)
@@ -132,43 +125,17 @@ def test_fields_are_runs_of_the_labels_that_the_tagger_gives(decoder, model, pun
             assert (reference.changed, reference.status) == (answer.stats["changed"], answer.status)
 
 
-def test_blank_lines_stay_in_their_place(tagger):
-    references = list(parse(tagger, ["", " \t", LINE, "\u2028\x0c\x85"]))
-    assert [reference.text for reference in references] == ["", " \t", LINE, "\u2028\x0c\x85"]
-    assert [len(reference.spans) for reference in references] == [0, 0, 6, 0]
-    assert list(parse(tagger, [])) == []
-    assert [r.spans for r in parse(tagger, [""] * 600)] == [()] * 600
-
-
 @given(st.lists(st.text(st.characters() | st.sampled_from(".,() \t\r\x00\x0c\x85\u2028\ud800\udcff1aA"))))
 def test_nothing_of_any_line_is_lost(tagger, lines):
     whole(list(parse(tagger, lines)), lines)
 
 
-@pytest.mark.parametrize("decoder", ["exact", "beam"])
-def test_a_line_of_any_length_is_labelled(decoder, model, punctuation):
-    tagger = ConstrainedTagger(model, (Hard(punctuation),), decoder, 2)
+def test_a_line_of_any_length_is_labelled(tagger):
     lines = [LINE, (LINE + " ") * 600, "x" * 100_000, LINE, "( " * 20_000]
     references = list(parse(tagger, lines))
     whole(references, lines)
     assert references[0] == references[3] == next(parse(tagger, [LINE]))
     assert len(references[2].spans) == 1
-
-
-def test_no_more_lines_than_a_chunk_are_read_before_the_first_answer(tagger, monkeypatch):
-    monkeypatch.setattr(module, "chunks", partial(module.chunks, most_items=3))
-    taken = []
-
-    def endless():
-        for line in itertools.cycle(LINES):
-            taken.append(line)
-            yield line
-
-    references = parse(tagger, endless())
-    first = list(itertools.islice(references, 3))
-    assert len(taken) == 3
-    whole(first, LINES[:3])
-    assert list(itertools.islice(references, 4)) == list(parse(tagger, LINES))[3:]
 
 
 def test_pos_tags_are_asked_for_words_alone(model):
@@ -187,9 +154,8 @@ def test_pos_tags_are_asked_for_words_alone(model):
         list(parse(tagger, ["A. Brook."]))
 
 
-def test_a_line_with_more_words_than_counts_were_learned_for_is_answered_like_any_other(
-    model, counts, punctuation
-):
+def test_a_line_with_more_words_than_counts_were_learned_for_is_answered_like_any_other(model, punctuation):
+    counts = Hard(learn_constraints([s.instance for s in SENTENCES], feature="counts", hidden=3), "counts")
     tagger = ConstrainedTagger(model, (counts, Hard(punctuation, "punctuation")), "beam", 4)
     long = "small rivers " * 500
     lines = [LINE, long, "Dale, C. 1990."]

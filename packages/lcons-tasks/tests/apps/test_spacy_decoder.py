@@ -8,7 +8,7 @@ from thinc.api import fix_random_seed
 
 from lcons_core import DamagedFile, InvalidInput, iob2, save
 from lcons_decode import ChainScores, Hard, brute
-from lcons_tasks.apps.spacy_decoder import FLOOR, LETTERS, token_probabilities
+from lcons_tasks.apps._spacy_decoder import FLOOR, LETTERS, token_probabilities
 
 LABELS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 TEXTS = [

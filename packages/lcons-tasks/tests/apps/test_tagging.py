@@ -10,7 +10,7 @@ import pytest
 import lcons_tasks.apps._model_folder as folder_module
 import lcons_tasks.apps._tagger as module
 from lcons_core import DamagedFile, InvalidInput, LconsError, iob2, learn_constraints
-from lcons_decode import Hard, Soft, Status, constrained_viterbi_batch
+from lcons_decode import Hard, Soft, constrained_viterbi_batch
 from lcons_decode.chains._beam import beam_search_batch
 from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
@@ -84,14 +84,6 @@ def test_each_decoder_answers_what_it_answers_by_itself(model, uses):
     assert alike(ConstrainedTagger(model, uses, "beam", beam=3).tag(XS), beam)
 
 
-def test_the_global_decoder_satisfies_local_and_global_constraints(model, uses, existence):
-    for answer, x in zip(ConstrainedTagger(model, (uses[0], existence), "global").tag(XS), XS, strict=True):
-        if answer.status is Status.OPTIMAL:
-            assert uses[0].constraint.satisfied(answer.y)
-            assert existence.constraint.satisfied(answer.y)
-        assert len(answer.y) == len(x["word"])
-
-
 def test_changed_counts_the_labels_that_the_model_alone_would_not_give(model, uses):
     alone, found = (
         t.tag(XS) for t in (ConstrainedTagger(model, (), "viterbi"), ConstrainedTagger(model, uses))
@@ -119,25 +111,20 @@ def test_a_stream_gives_the_same_and_reads_no_further_than_a_chunk(model, uses, 
 
 
 @pytest.mark.parametrize(
-    ("decoder", "beam", "which", "message"),
+    ("decoder", "beam", "which"),
     [
-        ("greedy", 10, [], "unknown decoder 'greedy'; it is one of viterbi, exact, beam, global"),
-        ("beam", 0, [], "a whole number from 1: got 0"),
-        ("beam", 2.0, [], "a whole number from 1: got 2.0"),
-        ("viterbi", 10, [0], "'viterbi' accepts no constraints: got 1"),
-        ("exact", 10, [2], "got 'existence', a global one; use 'beam' or 'global'"),
-        ("exact", 10, [0, 0], "names must be distinct"),
+        ("greedy", 10, []),
+        ("beam", 0, []),
+        ("beam", 2.0, []),
+        ("viterbi", 10, [0]),
+        ("exact", 10, [2]),
+        ("exact", 10, [0, 0]),
     ],
 )
-def test_what_does_not_fit_together_is_refused(decoder, beam, which, message, model, uses, existence):
+def test_what_does_not_fit_together_is_refused(decoder, beam, which, model, uses, existence):
     every = (*uses, existence)
-    with pytest.raises(InvalidInput, match=message):
-        ConstrainedTagger(model, tuple(every[i] for i in which), decoder, beam)
-
-
-def test_constraints_are_hard_or_soft(model):
     with pytest.raises(InvalidInput):
-        ConstrainedTagger(model, ("iob2",))
+        ConstrainedTagger(model, tuple(every[i] for i in which), decoder, beam)
 
 
 @pytest.mark.parametrize("decoder", ["exact", "beam", "global"])
@@ -277,22 +264,14 @@ def test_a_missing_tagger_says_what_makes_one(tmp_path):
         assert "make one with `lcons fit` or `lcons run chunking`" in message
 
 
-@pytest.mark.parametrize("missing", ["model.npz", "constraints/iob2.json"])
-def test_a_missing_piece_is_named(missing, copied):
-    (copied / missing).unlink()
-    assert f"{copied / missing}" in one_sentence(copied)
-
-
-def test_a_pipe_is_no_description(copied):
-    (copied / "tagger.json").unlink()
-    os.mkfifo(copied / "tagger.json")
-    one_sentence(copied)
-
-
 @pytest.mark.parametrize("piece", ["model.npz", "constraints/iob2.json", "tagger.json"])
-@pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{", b"[]", b"null", b'{"format": 1}', b"[" * 10**5])
-def test_a_damaged_piece_is_one_sentence(piece, damage, copied):
-    (copied / piece).write_bytes(damage)
+@pytest.mark.parametrize("damage", [None, "pipe", b"", b"\xff\x00", b"[]", b'{"format": 1}', b"[" * 10**5])
+def test_a_damaged_or_missing_piece_is_one_sentence(piece, damage, copied):
+    (copied / piece).unlink()
+    if damage == "pipe":
+        os.mkfifo(copied / piece)
+    elif damage is not None:
+        (copied / piece).write_bytes(damage)
     with pytest.raises(DamagedFile):
         load_constrained_tagger(copied)
     one_sentence(copied)
@@ -300,18 +279,7 @@ def test_a_damaged_piece_is_one_sentence(piece, damage, copied):
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"format": 2},
-        {"format": True},
-        {"extra": 0},
-        {"decoder": 3},
-        {"decoder": "greedy"},
-        {"decoder": "viterbi"},
-        {"beam": 0},
-        {"beam": None},
-        {"constraints": {}},
-        {"constraints": [0]},
-    ],
+    [{"format": 2}, {"extra": 0}, {"decoder": 3}, {"decoder": "viterbi"}, {"beam": 0}, {"constraints": [0]}],
 )
 def test_a_description_that_says_something_else_is_refused(changes, copied):
     described(copied, **changes)
@@ -323,16 +291,10 @@ def test_a_description_that_says_something_else_is_refused(changes, copied):
     [
         "../constraint.json",
         "constraints/../../constraint.json",
-        "constraints/..json",
-        "constraints/../constraint.json",
         "constraints/sub/iob2.json",
         "constraints\\iob2.json",
         "constraints/iob2.json\n",
-        "constraints/iob2.json\x00",
         "/etc/passwd",
-        "iob2.json",
-        "C:iob2.json",
-        "constraints/iob2.npz",
         "",
     ],
 )

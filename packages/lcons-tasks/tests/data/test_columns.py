@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import InvalidInput, LconsError
-from lcons_core.features import NgramContext
+from lcons_core import InvalidInput
 from lcons_tasks.data import Columns, MalformedCorpus, Sentence, read_columns, write_columns
-from lcons_tasks.data._columns import CONLL2000, CONLL2003
+from lcons_tasks.data._columns import CONLL2000
 
 DATA = os.environ.get("LCONS_DATA_DIR")
 TAGS = st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n\ufeff"), min_size=1, max_size=4)
@@ -78,32 +77,23 @@ def test_columns_are_found_by_number_from_either_end(tmp_path):
 
 def test_docstart_lines_of_conll_2003_are_skipped_when_asked(tmp_path):
     content = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\n\n-DOCSTART- -X- O O\n\n"
-    assert [s.words for s in read(tmp_path, content, CONLL2003)] == [("EU",)]
+    assert [s.words for s in read(tmp_path, content, Columns(skip_docstart=True))] == [("EU",)]
     assert len(read(tmp_path, content, Columns())) == 3
 
 
 @pytest.mark.parametrize(
-    ("content", "line"),
+    ("content", "line", "columns"),
     [
-        ("the DT B-NP\ndog NN\n", 2),
-        ("the DT B-NP\n\ndog NN B-NP x\n", 3),
-        (b"the DT B-NP\nd\xff NN B-NP\n", 2),
+        ("the DT B-NP\ndog NN\n", 2, CONLL2000),
+        ("the DT B-NP\n\ndog NN B-NP x\n", 3, CONLL2000),
+        (b"the DT B-NP\nd\xff NN B-NP\n", 2, CONLL2000),
+        ("a B\nb B c\n", 2, Columns()),
     ],
 )
-def test_a_malformed_line_is_named_with_file_and_line(tmp_path, content, line):
+def test_a_malformed_line_is_named_with_file_and_line(tmp_path, content, line, columns):
     with pytest.raises(MalformedCorpus) as error:
-        read(tmp_path, content)
+        read(tmp_path, content, columns)
     assert str(error.value).startswith(f"{tmp_path / 'corpus.txt'}:{line}: ")
-
-
-def test_without_names_every_line_has_the_columns_of_the_first(tmp_path):
-    with pytest.raises(MalformedCorpus):
-        read(tmp_path, "a B\nb B c\n", Columns())
-
-
-def test_a_missing_file_is_an_lcons_error(tmp_path):
-    with pytest.raises(LconsError):
-        list(read_columns(tmp_path / "none.txt"))
 
 
 @pytest.mark.parametrize(
@@ -132,15 +122,6 @@ def test_a_cell_that_would_not_read_back_is_refused_and_the_file_stays(tmp_path,
         write_columns(path, [DOG, Sentence((cell,), ("O",), {"pos": ("X",)})])
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_sentence_is_read_by_constraint_features():
-    end = Sentence((".",), ("O",), {"pos": (".",)})
-    instances = [DOG.instance, BARKS.instance, end.instance]
-    feature = NgramContext.from_instances(instances, n=2)
-    assert feature.psi((DOG.x, DOG.y)).dense().shape[0] == 1
-    words = NgramContext.from_instances(instances, n=1, column="word", word_class="punctuation")
-    assert words.psi(DOG.instance).dense().shape[0] == 2
 
 
 @pytest.mark.skipif(not DATA, reason="LCONS_DATA_DIR is not set")

@@ -9,34 +9,19 @@ from hypothesis import strategies as st
 
 from lcons_decode import Decoding, Status
 from lcons_tasks.data import MalformedCorpus
-from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
+from lcons_tasks.data._stream import ColumnReader, TextReader, blocks, column_layout
 from lcons_tasks.data._tagged_text import TAGGED_FORMATS, spans
 from lcons_tasks.data.text import sentences
 
-PIECES = [
-    "The dog",
-    " barked",
-    ".",
-    "?",
-    "!",
-    '"',
-    ")",
-    "(",
-    "...",
-    "e.g.",
-    "Mr.",
-    "don't",
-    "U.S.",
-    "x.Y",
-    "?Why",
-]
+PIECES = ["The dog", " barked", ".", "?", '"', ")", "(", "...", "e.g.", "Mr.", "don't", "U.S.", "x.Y", "?Why"]
 BLANKS = [" ", "  ", "\n", "\r\n", "\n\n", "\r\n \r\n", "\t", "\x85", "\u2028", "\u2029", "\x1c", "\xa0"]
 STRANGE = ["\x00", "😀", "👩\u200d👧", "שלום", "\u202e", "\ufeff", "\udcff", "。", "中文", "x" * 300]
 TEXTS = st.lists(st.sampled_from(PIECES + BLANKS + STRANGE), max_size=30).map("".join)
 
 
-def words_of(found):
-    return ["".join(x["word"]) for x in found]
+def text_sentences(text, size=2**16, **settings):
+    parts = blocks(io.StringIO(text, newline=""), TextReader(**settings), size)
+    return [x["word"] for part in parts for x, _ in part.sentences()]
 
 
 def whole(text):
@@ -49,30 +34,27 @@ def whole(text):
 @example('"Yes."No. x.Y ?Why', 3)
 @settings(deadline=None, max_examples=300)
 def test_blocks_of_text_give_the_sentences_of_the_whole_text(text, block):
-    found = [x["word"] for x in text_sentences(io.StringIO(text, newline=""), block, wrapped=True)]
-    assert found == whole(text)
+    assert text_sentences(text, block, wrapped=True) == whole(text)
 
 
 @given(TEXTS, st.integers(1, 20), st.integers(1, 20))
 @settings(deadline=None, max_examples=200)
 def test_no_text_is_lost_where_long_sentences_are_cut(text, block, longest):
-    found = list(text_sentences(io.StringIO(text, newline=""), block, longest))
-    assert "".join(words_of(found)) == "".join(text.split())
-    assert all(x["word"] for x in found)
+    found = text_sentences(text, block, longest=longest)
+    assert "".join(word for words in found for word in words) == "".join(text.split())
+    assert all(found)
 
 
 @pytest.mark.parametrize("text", ["word " * 30_000, "x" * 100_000, "😀(" * 30_000, " " * 100_000])
 def test_a_text_without_sentence_ends_is_cut_and_none_is_lost(text):
-    found = list(text_sentences(io.StringIO(text)))
-    assert "".join(words_of(found)) == "".join(text.split())
-    assert max((len(" ".join(x["word"])) for x in found), default=0) < 2**16
+    found = text_sentences(text, 2**13)
+    assert "".join(word for words in found for word in words) == "".join(text.split())
+    assert max((len(" ".join(words)) for words in found), default=0) < 2**16
 
 
 @pytest.mark.parametrize(
     ("text", "words", "context"),
     [
-        ("word", 1, {}),
-        ("word,pos", 1, {"pos": 2}),
         ("_,word,_,pos", 2, {"pos": 4}),
         ("word=1,pos=-2", 1, {"pos": -2}),
         (" pos = 1 , word = 2 ", 2, {"pos": 1}),
@@ -86,9 +68,10 @@ def test_columns_are_stated_by_name_or_number(text, words, context):
     assert (layout.words, layout.context) == (words, context)
 
 
-def read(text, columns="word,pos"):
-    lines = io.StringIO(text, newline="\n")
-    return list(column_sentences(lines, column_layout(columns), "standard input"))
+def read(text, columns="word,pos", size=4):
+    reader = ColumnReader(column_layout(columns), "standard input")
+    parts = blocks(io.StringIO(text, newline="\n"), reader, size)
+    return [x for part in parts for x, _ in part.sentences()]
 
 
 def test_labels_may_be_there_or_not():

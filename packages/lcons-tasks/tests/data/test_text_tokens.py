@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lcons_tasks.data.text import Token, sentences, tokenise
+from lcons_tasks.data.text import sentences, tokenise
 from lcons_tasks.data.text._tokens import LONGEST_RUN
 
 # Arbitrary text, lone surrogates too, and text rich in what the tokenizer's rules are about.
@@ -46,28 +46,6 @@ def test_sentences_are_the_tokens_in_groups_none_of_them_empty(text):
     assert [token for sentence in grouped for token in sentence] == tokenise(text)
 
 
-def test_punctuation_is_split_off_and_abbreviations_are_not():
-    assert words('Mr. Hill said: "No!"') == ["Mr.", "Hill", "said", ":", '"', "No", "!", '"']
-    assert words("A. Smith (1999), pp. 3-7.") == [
-        "A.",
-        "Smith",
-        "(",
-        "1999",
-        ")",
-        ",",
-        "pp",
-        ".",
-        "3",
-        "-",
-        "7",
-        ".",
-    ]
-
-
-def test_offsets_count_characters_of_the_given_text():
-    assert tokenise(" a\tbc.") == [Token("a", 1, 2), Token("bc", 3, 5), Token(".", 5, 6)]
-
-
 def test_sentences_end_at_stops_and_at_blank_lines_but_not_at_line_ends():
     text = "A title\r\n\r\nMr. Hill left\r\nfor the U.S. today. Why? \n \n And so on"
     assert [[token.text for token in sentence] for sentence in sentences(text)] == [
@@ -76,23 +54,15 @@ def test_sentences_end_at_stops_and_at_blank_lines_but_not_at_line_ends():
         ["Why", "?"],
         ["And", "so", "on"],
     ]
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "\u00a0\u2028\t"])
-def test_blank_text_has_no_tokens_and_no_sentences(text):
-    assert tokenise(text) == []
-    assert sentences(text) == []
+    assert sentences("\u00a0\u2028\t") == []
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "(" * 10_000,
-        "a" + ")" * 10_000,
         "'" * 10_000,
-        "a" * 10_000,
         "http://" + "a.b/" * 2_500,
-        "word " * 2_000,
         "👩‍👩‍👧😀" * 2_000,
         "\u202e\u05e9\u05dc\u05d5\u05dd\u200f " * 1_000,
         "".join(map(chr, range(32))) * 300 + "\x7f\x00\ufffe\ufeff",

@@ -12,20 +12,20 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lcons_core import InvalidInput
 from lcons_core._instance import WORD
-from lcons_decode import Decoding
 from lcons_decode._decoder import answer_columns
 from lcons_decode._scores import WORDS
-from lcons_tasks.apps._tagger import ConstrainedTagger, loaded_tagger
+from lcons_tasks.apps._tagger import Columns, ConstrainedTagger, loaded_tagger
 from lcons_tasks.data._stream import text_sentences
 from lcons_tasks.data.text._pos import loaded_pos_tagger
 
 POS, TEXT = "pos", "text"
+Tags = Callable[[Iterable[Sequence[str]]], Sequence[Sequence[str]]]
 
 
 class TaggerDecoder:
@@ -50,12 +50,13 @@ class TaggerDecoder:
             shown = {name: WORDS if name == WORD else name for name in (WORD, *tagger.columns)}
             columns = {name: _cells(batch[column]) for name, column in shown.items() if column in batch}
             rows = (map(list, cells) for cells in zip(*columns.values(), strict=True))
-            answers = _tagged(tagger, [dict(zip(columns, row, strict=True)) for row in rows])
+            xs = with_pos(tagger, [dict(zip(columns, row, strict=True)) for row in rows])
+            answers = list(tagger.tag_stream(xs))
             return {**batch, **answer_columns(answers, [answer.stats["changed"] for answer in answers])}
         if TEXT not in batch:
             raise InvalidInput(f"expected a column 'words' or 'text', found {', '.join(batch) or 'none'}.")
         texts = [list(text_sentences(io.StringIO(text))) for text in _cells(batch[TEXT])]
-        labels = iter(_tagged(tagger, [x for xs in texts for x in xs]))
+        labels = tagger.tag_stream(with_pos(tagger, [x for xs in texts for x in xs]))
         sentences = [[{"words": list(x[WORD]), "labels": list(next(labels).y)} for x in xs] for xs in texts]
         return {**batch, "sentences": sentences}
 
@@ -64,11 +65,9 @@ def _cells(column: Any) -> Any:
     return column.to_pylist() if hasattr(column, "to_pylist") else column
 
 
-def _tagged(tagger: ConstrainedTagger, xs: list[Any]) -> list[Decoding]:
-    """The answers for sentences; POS tags that the tagger reads and the rows lack are those of spaCy."""
-    if POS in tagger.columns and xs and POS not in xs[0]:
-        pos = loaded_pos_tagger()
-        with pos.pipeline.memory_zone():  # spaCy forgets new words after it: memory does not grow
-            tags = pos.tags_many([x[WORD] for x in xs])
-        xs = [{**x, POS: own} for x, own in zip(xs, tags, strict=True)]
-    return list(tagger.tag_stream(xs))
+def with_pos(tagger: ConstrainedTagger, xs: Sequence[Columns], tags: Tags | None = None) -> Sequence[Columns]:
+    """The sentences with POS tags, by spaCy or by `tags`, if the tagger reads them and there are none."""
+    if POS not in tagger.columns or not xs or POS in xs[0]:
+        return xs
+    tagged = (tags or loaded_pos_tagger().tags_many)([x[WORD] for x in xs])
+    return [{**x, POS: own} for x, own in zip(xs, tagged, strict=True)]

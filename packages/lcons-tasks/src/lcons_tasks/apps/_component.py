@@ -7,8 +7,6 @@ A component writes and reads a folder (`to_disk`, `from_disk`); its bytes are th
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
-from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,32 +14,28 @@ import srsly  # type: ignore[import-untyped]
 from spacy.language import Language
 from spacy.pipeline import Pipe, Sentencizer
 from spacy.tokens import Doc, Token
+from spacy.util import minibatch
+
+from lcons_core import DamagedFile
+from lcons_tasks.data.text._tokens import BLANK_LINE
 
 _FILE = re.compile(r"(constraints/)?[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
 
 class Component(Pipe):
-    """A component that annotates batches of docs by the files that it reads on first use."""
+    """A component that annotates batches of docs by the files that it reads on first use.
+
+    `annotate` annotates docs; `check` reads the files; `to_disk` and `from_disk` write and read a folder.
+    """
+
+    annotate: Callable[[Sequence[Doc]], None]
+    check: Callable[[], Any]
+    to_disk: Callable[..., None]
+    from_disk: Callable[..., Self]
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._sentencizer = Sentencizer()
-
-    def annotate(self, docs: Sequence[Doc]) -> None:
-        """Annotates the docs."""
-        raise NotImplementedError
-
-    def check(self) -> None:
-        """Raises an error if what the component reads is missing or wrong."""
-        raise NotImplementedError
-
-    def to_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> None:
-        """Writes all that the component needs into a folder."""
-        raise NotImplementedError
-
-    def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> Self:
-        """Reads what `to_disk` wrote."""
-        raise NotImplementedError
 
     def __call__(self, doc: Doc) -> Doc:
         """The annotated doc."""
@@ -50,8 +44,8 @@ class Component(Pipe):
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """The annotated docs, in batches."""
-        docs = iter(stream)
-        while batch := list(islice(docs, batch_size)):
+        batches: Iterator[list[Doc]] = minibatch(stream, batch_size)  # type: ignore[no-untyped-call]
+        for batch in batches:
             try:
                 self.annotate(batch)
             except Exception as error:  # the error handler of the pipeline decides
@@ -76,8 +70,6 @@ class Component(Pipe):
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Reads the bytes that `to_bytes` returned."""
-        from lcons_core import DamagedFile
-
         with tempfile.TemporaryDirectory() as folder:
             try:
                 for name, content in srsly.msgpack_loads(bytes_data).items():
@@ -93,14 +85,12 @@ class Component(Pipe):
     def sentences(self, doc: Doc) -> Iterator[list[Token]]:
         """The tokens that are not white space, one list per sentence, none empty: the sentences of the doc,
         or those that `lcons tag` finds in raw text."""
-        from lcons_tasks.data.text._tokens import BLANK_LINE
-
         known = doc.has_annotation("SENT_START")
-        guesses = [t.is_sent_start for t in doc] if known else self._sentencizer.predict([doc])[0]
+        starts = [t.is_sent_start for t in doc] if known else self._sentencizer.predict([doc])[0]
         sentence: list[Token] = []
-        for token, starts in zip(doc, guesses, strict=True):
-            ends = starts or (not known and token.is_space and BLANK_LINE.search(token.text))
-            if ends and sentence:
+        for token, is_start in zip(doc, starts, strict=True):
+            blank = not known and token.is_space and BLANK_LINE.search(token.text)
+            if sentence and (is_start or blank):
                 yield sentence
                 sentence = []
             if not token.is_space:

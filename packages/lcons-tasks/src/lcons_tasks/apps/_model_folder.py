@@ -84,10 +84,6 @@ class FolderKind:
         """The name of the file that describes the folder."""
         return f"{self.noun}.json"
 
-    @property
-    def _one(self) -> str:
-        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
-
     def write(
         self,
         folder: str | os.PathLike[str],
@@ -101,7 +97,7 @@ class FolderKind:
         files = _file_names(item.name for item in constraints)
         pairs = list(zip(constraints, files, strict=True))
         entries = [{"name": item.name, "file": file, **item.more} for item, file in pairs]
-        described = {"format": FORMAT, **(more or {}), "constraints": entries}
+        content = json.dumps({"format": FORMAT, **(more or {}), "constraints": entries}, indent=2)
         try:
             with replacing_folder(self.check_place(folder)) as unfinished:
                 if model is not None:
@@ -109,30 +105,23 @@ class FolderKind:
                 (unfinished / CONSTRAINTS).mkdir()
                 for item, file in pairs:
                     save(item.constraint, unfinished / file)
-                texts = {self.description: json.dumps(described, indent=2) + "\n"}
-                for name, text in {**texts, **(reports(unfinished) if reports else {})}.items():
+                (unfinished / self.description).write_text(content + "\n", encoding="utf-8")
+                for name, text in (reports(unfinished) if reports else {}).items():
                     (unfinished / name).write_text(text, encoding="utf-8")
-        except (OSError, ValueError) as error:
-            if isinstance(error, LconsError):
-                raise
-            reason = getattr(error, "strerror", None) or error
-            raise LconsError(f"cannot write the folder {os.fspath(folder)!r}: {reason}.") from None
+        except OSError as error:
+            raise LconsError(f"cannot write {os.fspath(folder)!r}: {error.strerror or error}.") from None
 
     def check_place(self, folder: str | os.PathLike[str]) -> Path:
         """The folder to write; raises `LconsError` if that is impossible or would delete other files."""
         target = Path(os.path.realpath(folder))
         above = next(path for path in (target, *target.parents) if path.exists())
         if not above.is_dir() or not os.access(above, os.W_OK):
-            raise LconsError(
-                f"cannot write the folder {os.fspath(folder)!r}: {str(above)!r} is not a folder that can be"
-                " written to."
-            )
+            raise LconsError(f"cannot write into {str(above)!r}: it is no folder that can be written to.")
         known = {MODEL, CONSTRAINTS, self.description, *REPORTS}
-        strange = {path.name for path in target.iterdir()} - known if target.exists() else None
-        if strange:
+        if target.exists() and (strange := {path.name for path in target.iterdir()} - known):
             raise LconsError(
-                f"expected nothing or {self._one} to replace at {str(target)!r}, found {min(strange)!r}"
-                " there; name another folder."
+                f"{str(target)!r} has a file {min(strange)!r}, so it is not only a {self.noun} to replace;"
+                " name another folder."
             )
         return target
 
@@ -143,8 +132,9 @@ class FolderKind:
                 content = file.read(MAX_BYTES)
         except (OSError, ValueError):
             missing = f"no readable {self.description} in it" if folder.is_dir() else "no such folder"
+            one = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
             raise DamagedFile(
-                f"expected {self._one} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
+                f"expected {one} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
             ) from None
         with self.explained(folder):
             return Description.model_validate_json(content)
@@ -166,7 +156,7 @@ class FolderKind:
 
 
 def described(use: Hard | Soft) -> Described:
-    """A constraint with its weight and cost, as a description has them; a hard one has the weight null."""
+    """A hard or soft constraint as an entry of a description."""
     if isinstance(use, Hard):
         return Described(use.name, use.constraint, {"weight": None})
     cost = {} if use.cost == "sigmoid" else {"cost": use.cost}
@@ -175,14 +165,13 @@ def described(use: Hard | Soft) -> Described:
 
 def uses_of(folder: Path, description: Description) -> list[Hard | Soft]:
     """The constraints that a folder holds."""
-    uses: list[Hard | Soft] = []
-    for entry in description.constraints:
-        constraint, weight = load(folder / entry.file), entry.weight
-        if weight is None:
-            uses.append(Hard(constraint, entry.name))
-        else:
-            uses.append(Soft(constraint, weight, entry.name, entry.cost))
-    return uses
+    pairs = [(load(folder / entry.file), entry) for entry in description.constraints]
+    return [
+        Hard(constraint, entry.name)
+        if entry.weight is None
+        else Soft(constraint, entry.weight, entry.name, entry.cost)
+        for constraint, entry in pairs
+    ]
 
 
 def _file_names(names: Iterable[str]) -> list[str]:

@@ -9,6 +9,13 @@
 | beam | the paper's beam, local and global constraints |
 | global | local and global constraints, exactly, under a budget |
 
+On disk it is a folder (`lcons_tasks.apps._model_folder`) with
+
+    tagger.json   {"format": 1, "decoder", "beam", "constraints": [{"name", "file", "weight", "cost"}, ...]}
+
+The weight of a hard constraint is null. The cost of a soft one is written unless it is `sigmoid`, the only
+cost that older folders have.
+
 Paper: Sec. 6. Not in the paper: exact decoding, global constraints.
 """
 
@@ -19,16 +26,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from operator import ne
+from pathlib import Path
 from typing import TypeVar
 
 from lcons_core import InvalidInput, LearnedConstraint
 from lcons_core._instance import WORD
-from lcons_decode import ChainBatch, ChainConstraints, Decoding, Hard, Soft
+from lcons_decode import ChainConstraints, Decoding, Hard, Soft
 from lcons_decode._constraints import Constraint, ConstraintSet
 from lcons_decode._scores import columns_of
 from lcons_decode._stream import DECODERS
 from lcons_decode.chains._viterbi import viterbi_batch
-from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.apps._model_folder import MODEL, FolderKind, Reports, described, uses_of
+from lcons_tasks.models._tagger import Tagger, load_tagger
 
 Columns = Mapping[str, Sequence[str]]
 Item = TypeVar("Item")
@@ -41,6 +50,12 @@ CHUNK_WORDS = 2**14
 # may have as many kinds as there are n-grams of contexts.
 MOST_KEPT = 2**27
 
+TAGGER = FolderKind(
+    noun="tagger",
+    made_by="make one with `lcons fit` or `lcons run chunking`, or one that parses references with `lcons run"
+    " citation`",
+)
+
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedTagger:
@@ -52,25 +67,27 @@ class ConstrainedTagger:
     beam: int = 10
 
     def __post_init__(self) -> None:
-        named = tuple(_named(use, f"constraint {i}") for i, use in enumerate(self.constraints, start=1))
-        object.__setattr__(self, "constraints", named)
+        uses = tuple(_named(use, f"constraint {i}") for i, use in enumerate(self.constraints, start=1))
+        object.__setattr__(self, "constraints", uses)
         if self.decoder not in DECODERS:
             raise InvalidInput(f"unknown decoder {self.decoder!r}; it is one of {', '.join(DECODERS)}.")
         if type(self.beam) is not int or self.beam < 1:
             raise InvalidInput(f"`beam` must be a whole number from 1: got {self.beam!r}.")
-        sets = ConstraintSet.of(named)
-        if self.decoder == "viterbi" and named:
-            raise InvalidInput(
-                f"the decoder 'viterbi' accepts no constraints: got {len(named)}; leave them out or use"
-                " another decoder."
-            )
+        sets = ConstraintSet.of(uses)
+        if self.decoder == "viterbi" and uses:
+            raise InvalidInput(f"the decoder 'viterbi' accepts no constraints: got {len(uses)}.")
         if self.decoder == "exact" and (others := sets.global_hard + sets.global_soft):
             raise InvalidInput(
                 f"the decoder 'exact' accepts local constraints: got {others[0].name!r}, a global one; use"
                 " 'beam' or 'global'."
             )
-        for use in named:
-            _check_labels(use, self.model.labels)
+        labels = self.model.labels
+        for use in uses:
+            # Single labels that a constraint lacks are free.
+            if labels and not set(use.constraint.labels or labels) & set(labels):
+                raise InvalidInput(
+                    f"the constraint {use.name!r} has none of the model's labels, such as {labels[0]!r}."
+                )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,56 +107,45 @@ class ConstrainedTagger:
         of words; `changed` in its stats counts labels that are not the model's own best."""
         if not xs:
             return []
-        columns = list(map(columns_of, xs))
-        batch = self._scores(columns)
-        answers = self._decode(batch, columns)
+        columns, read = list(map(columns_of, xs)), (WORD, *self.columns)
+        for x in columns:
+            _check_columns(x, read)
+        batch = self.model.scores(columns)
+        options = {"width": self.beam} if self.decoder == "beam" else {}
+        answers = DECODERS[self.decoder](batch, self._compiled, columns, **options)
+        if self._compiled.kept_bytes > MOST_KEPT:
+            del self.__dict__["_compiled"]  # it is filled again on demand
         alone = answers if self.decoder == "viterbi" else viterbi_batch(batch)
         return [
             replace(answer, stats={**answer.stats, "changed": sum(map(ne, answer.y, free.y))})
             for answer, free in zip(answers, alone, strict=True)
         ]
 
-    def tag_stream(
-        self, xs: Iterable[Columns | Sequence[str]], waits: Callable[[], bool] = lambda: False
-    ) -> Iterator[Decoding]:
+    def tag_stream(self, xs: Iterable[Columns | Sequence[str]]) -> Iterator[Decoding]:
         """The answers of `tag` for any number of sentences, one chunk at a time, so that memory does not
-        grow. A chunk also ends if the next sentence has not arrived yet (`waits`)."""
-        for chunk in chunked(map(columns_of, xs), waits):
+        grow."""
+        inputs = map(columns_of, xs)
+        for chunk in chunks(inputs, lambda x: len(x.get(WORD, ())), CHUNK_SENTENCES, CHUNK_WORDS):
             yield from self.tag(chunk)
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes a folder, which replaces an existing tagger; if that fails, the old one stays unchanged."""
-        from lcons_tasks.apps._tagger_folder import write_tagger
-
-        write_tagger(self, folder)
+    def save(self, folder: str | os.PathLike[str], reports: Reports | None = None) -> None:
+        """Writes a folder, which replaces an existing tagger; if that fails, the old one stays unchanged.
+        `reports` returns texts of the folder that say how it was made."""
+        more = {"decoder": self.decoder, "beam": self.beam}
+        TAGGER.write(folder, self.model, list(map(described, self.constraints)), more, reports)
 
     @cached_property
     def _compiled(self) -> ChainConstraints:
         return ChainConstraints.of(self.constraints, self.model.labels)
 
-    def _forget(self) -> None:
-        """Empties the cache of windows if it has become too large; it is filled again on demand."""
-        if self._compiled.kept_bytes > MOST_KEPT:
-            del self.__dict__["_compiled"]
-
-    def _scores(self, xs: Sequence[Columns]) -> ChainBatch:
-        read = (WORD, *self.columns)
-        for x in xs:
-            _check_columns(x, read)
-        return self.model.scores(xs)
-
-    def _decode(self, batch: ChainBatch, xs: Sequence[Columns]) -> list[Decoding]:
-        options = {"width": self.beam} if self.decoder == "beam" else {}
-        answers = DECODERS[self.decoder](batch, self._compiled, xs, **options)
-        self._forget()
-        return answers
-
 
 def load_constrained_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
     """The tagger that `ConstrainedTagger.save` wrote; raises an `LconsError` if it is missing or damaged."""
-    from lcons_tasks.apps._tagger_folder import read_tagger
-
-    return read_tagger(folder)
+    path = Path(folder)
+    description = TAGGER.read(path)
+    model, uses = load_tagger(path / MODEL), uses_of(path, description)
+    with TAGGER.explained(path):
+        return ConstrainedTagger(model, tuple(uses), description.decoder, description.beam)
 
 
 @lru_cache(2)
@@ -149,18 +155,12 @@ def loaded_tagger(folder: str, constrained: bool) -> ConstrainedTagger:
     return tagger if constrained else tagger.alone
 
 
-def chunked(xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False) -> Iterator[list[Columns]]:
-    """The sentences in lists, none empty. A list ends when it has enough sentences or words, or if the next
-    sentence has not arrived yet (`waits`)."""
-    return chunks(xs, lambda x: len(x.get(WORD, ())), waits, CHUNK_SENTENCES, CHUNK_WORDS)
-
-
 def chunks(
     items: Iterable[Item],
     size: Callable[[Item], int],
-    waits: Callable[[], bool] = lambda: False,
     most_items: int = 256,
     most_size: int = 2**17,
+    waits: Callable[[], bool] = lambda: False,
 ) -> Iterator[list[Item]]:
     """The items in lists, none empty. A list ends when it has enough items, when their sizes add up to
     enough, or if the next item has not arrived yet (`waits`)."""
@@ -183,25 +183,9 @@ def _named(use: Constraint, name: str) -> Hard | Soft:
     return use if getattr(use, "name", True) else replace(use, name=name)
 
 
-def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
-    """Raises an error if the constraint knows none of the labels; single labels that it lacks are free."""
-    known = use.constraint.labels or labels
-    if labels and not set(known) & set(labels):
-        raise InvalidInput(
-            f"the constraint {use.name!r} has none of the model's labels, such as {labels[0]!r}; learn it"
-            " from data with the model's labels."
-        )
-
-
 def _check_columns(x: Columns, read: Sequence[str]) -> None:
-    missing = [name for name in read if name not in x]
-    if missing:
-        raise InvalidInput(
-            f"the tagger reads column {missing[0]!r}, but the input has {', '.join(x) or 'none'}; add that"
-            " column."
-        )
+    if missing := [name for name in read if name not in x]:
+        raise InvalidInput(f"the tagger reads column {missing[0]!r}: got {', '.join(x) or 'no columns'}.")
     for name, values in x.items():
         if isinstance(values, str) or len(values) != len(x[WORD]):
-            raise InvalidInput(
-                f"expected one value of {name!r} per word of {len(x[WORD])}, found {values!r:.60}."
-            )
+            raise InvalidInput(f"{name!r} needs one value per word of {len(x[WORD])}: got {values!r:.60}.")

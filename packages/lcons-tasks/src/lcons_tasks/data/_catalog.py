@@ -97,13 +97,12 @@ def find(name: str, catalog: Mapping[str, Corpus] = CATALOG) -> tuple[Path, ...]
 
 def require(name: str, catalog: Mapping[str, Corpus] = CATALOG) -> tuple[Path, ...]:
     """The paths of `find`; raises `CorpusNotFound`, which says how to get the corpus, if there are none."""
-    paths = find(name, catalog)
-    if paths is None:
-        files = " and ".join(file.path for file in catalog[name].files)
-        folders = [f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in data_folders()]
-        raise CorpusNotFound(
-            f"expected {files} of corpus {name!r}, found nothing in {' and '.join(folders)}; run `lcons data"
-            f" fetch {name}`, import your own copy with `lcons data add {name} PATH`, or set"
-            " LCONS_DATA_DIR to a folder that has it."
-        )
-    return paths
+    if paths := find(name, catalog):
+        return paths
+    files = " and ".join(file.path for file in catalog[name].files)
+    folders = [f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in data_folders()]
+    raise CorpusNotFound(
+        f"expected {files} of corpus {name!r}, found nothing in {' and '.join(folders)}; run `lcons data"
+        f" fetch {name}`, import your own copy with `lcons data add {name} PATH`, or set"
+        " LCONS_DATA_DIR to a folder that has it."
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TextIO
@@ -70,16 +70,25 @@ class Columns:
 
     def places(self, width: int) -> dict[str, int]:
         """The index from 0 of words, labels and each context column in a row of `width` cells."""
-        return {name: self._place(column, width) for name, column in self._selected().items()}
+        places: dict[str, int] = {}
+        for name, column in {"words": self.words, "labels": self.labels, **self.context}.items():
+            number = self.names.index(column) + 1 if column in self.names else column
+            if isinstance(number, str | bool) or number == 0:
+                raise InvalidInput(
+                    f"unknown column {column!r}; pass a number from 1, or from -1 at the end, or one of the"
+                    f" names ({', '.join(self.names) or 'there are none'})."
+                )
+            if abs(number) > width:
+                raise InvalidInput(f"expected at least {abs(number)} columns, found {width}.")
+            places[name] = number - 1 if number > 0 else width + number
+        return places
 
     def split(self, text: str) -> list[str]:
         """The cells of a line."""
-        if self.separator is None:
-            cells = text.split(" ")
-            if "" not in cells and "\t" not in text:
-                return cells
+        cells = text.split(self.separator or " ")
+        if self.separator is None and ("" in cells or "\t" in text):
             return _BLANKS.split(text.lstrip(" \t"))
-        return text.split(self.separator)
+        return cells
 
     def is_comment(self, text: str, width: int) -> bool:
         """Whether a line before a sentence is a comment and not its first token; tokens have `width` cells.
@@ -92,28 +101,8 @@ class Columns:
             return False
         return self.conllu or len(self.split(text)) != width or bool(_NAMED_VALUE.match(text))
 
-    def _selected(self) -> dict[str, Column]:
-        return {"words": self.words, "labels": self.labels, **self.context}
-
-    def _place(self, column: Column, width: int) -> int:
-        if isinstance(column, str) and column in self.names:
-            return self.names.index(column)
-        if isinstance(column, str | bool) or column == 0:
-            raise InvalidInput(
-                f"unknown column {column!r}; pass a number from 1, or from -1 at the end, or one of the names"
-                f" ({', '.join(self.names) or 'there are none'})."
-            )
-        if abs(column) > width:
-            raise InvalidInput(f"expected at least {abs(column)} columns, found {width}; name other columns.")
-        return column - 1 if column > 0 else width + column
-
 
 CONLL2000 = Columns(("word", "pos", "chunk"), "word", "chunk", {"pos": "pos"})
-CONLL2003 = Columns(
-    ("word", "pos", "chunk", "ner"), "word", "ner", {"pos": "pos", "chunk": "chunk"}, skip_docstart=True
-)
-
-
 DOCSTART = "-DOCSTART-"
 _NEVER_IN_A_CELL = re.compile("[\t\r\n\ufeff\ud800-\udfff]")
 
@@ -123,12 +112,11 @@ def first_width(path: str | os.PathLike[str], columns: Columns) -> tuple[int, in
     there is no token."""
     first = None
     for number, text in numbered_lines(path):
-        if text:
-            line_and_cells = number, len(columns.split(text))
-            if not columns.comments or not text.startswith("#"):
-                return line_and_cells
-            first = first or line_and_cells
-    return None if columns.conllu else first
+        if text and not (columns.comments and text.startswith("#")):
+            return number, len(columns.split(text))
+        if text and not columns.conllu:
+            first = first or (number, len(columns.split(text)))
+    return first
 
 
 def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> Iterator[Sentence]:
@@ -164,21 +152,17 @@ def column_rows(
             except InvalidInput as error:
                 raise malformed(path, number, str(error)) from None
         if len(cells) != width or "" in cells:
-            raise malformed(path, number, _other_width(text, cells, width, columns))
+            names = f" ({', '.join(columns.names)})" if columns.names else ""
+            wrong = str(len(cells)) if len(cells) != width else "an empty one"
+            # Files of users have columns by number; their reader has the argument `tabs`.
+            tabs = "\t" in text and not columns.separator and not columns.names
+            advice = "; use `tabs=True` if one tab separates cells, which may hold blanks" if tabs else ""
+            problem = f"expected {width} columns{names}, found {wrong} in {quoted(text)}{advice}."
+            raise malformed(path, number, problem)
         if columns.conllu and not cells[0].isdecimal():
             continue
         if not (columns.skip_docstart and cells[places["words"]] == DOCSTART):
             rows.append(cells)
-
-
-def _other_width(text: str, cells: Sequence[str], width: int, columns: Columns) -> str:
-    """What is wrong with a line that has another number of cells, or an empty one."""
-    names = f" ({', '.join(columns.names)})" if columns.names else ""
-    wrong = str(len(cells)) if len(cells) != width else "an empty one"
-    # Files of users have columns by number; their reader has the argument `tabs`.
-    tabs = "\t" in text and not columns.separator and not columns.names
-    advice = "; use `tabs=True` if cells are separated by one tab and may hold blanks" if tabs else ""
-    return f"expected {width} columns{names}, found {wrong} in {quoted(text)}{advice}."
 
 
 def write_columns(
@@ -195,8 +179,7 @@ def write_columns(
         return
     try:
         with replacing(target) as file:
-            for text in texts:
-                file.write(text.encode("utf-8"))
+            file.writelines(text.encode("utf-8") for text in texts)
     except OSError as error:
         raise LconsError(f"cannot write {os.fspath(target)!r}: {error.strerror}.") from None
 
@@ -205,9 +188,7 @@ def _text(sentence: Sentence, columns: Columns, places: dict[str, int]) -> str:
     if not sentence.words or (columns.skip_docstart and DOCSTART in sentence.words):
         raise InvalidInput(f"expected a sentence of words, found {sentence.words!r:.60}; leave it out.")
     if missing := set(columns.context) - set(sentence.columns):
-        raise InvalidInput(
-            f"expected a column {min(missing)!r}, found {', '.join(sentence.columns) or 'none'}."
-        )
+        raise InvalidInput(f"expected a column {min(missing)!r}: got {', '.join(sentence.columns)}.")
     filled = {"words": sentence.words, "labels": sentence.labels, **sentence.columns}
     rows = list(zip(*(filled[name] for name in sorted(places, key=places.__getitem__)), strict=True))
     for cell in chain.from_iterable(rows):

@@ -113,8 +113,8 @@ def read_anystyle(path: str | os.PathLike[str]) -> Iterator[Reference]:
         raise malformed(path, error.position[0], f"expected well-formed XML, found: {error}.") from None
     except ValueError as error:
         raise malformed(path, 1, f"expected no {error}.") from None
-    outside = squeezed("".join([root.text or "", *(one.tail or "" for one in root)]))
-    if root.tag != "dataset" or outside or any(one.tag != "sequence" for one in root):
+    outside = squeezed("".join([root.text or "", *(sequence.tail or "" for sequence in root)]))
+    if root.tag != "dataset" or outside or any(sequence.tag != "sequence" for sequence in root):
         raise malformed(path, 1, "expected <sequence> and nothing else in a <dataset>, found something else.")
     return iter([_reference(path, number, sequence) for number, sequence in enumerate(root, start=1)])
 

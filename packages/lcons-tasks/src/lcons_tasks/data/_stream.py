@@ -1,8 +1,10 @@
-"""Sentences to tag, one after another, from raw text or CoNLL columns of any length.
+"""Sentences to tag, from raw text or CoNLL columns of any length, read in blocks of whole sentences.
 
-Raw text is read in blocks, and the last sentence of a block waits for the next block. The sentences are the
-same as those of `text.sentences` for the whole text, by line or not, except that sentences much longer than
-`LONGEST` characters are cut. Only white space is left out.
+    blocks(file, reader) -> blocks;   block.sentences() -> the columns and the places of each sentence
+
+A block is read without the text around it, here or in another process. The sentences of raw text are those of
+`text.sentences` for the whole text, by line or not, except that sentences much longer than `LONGEST`
+characters are cut. Only white space is left out.
 
 Columns have one line per token and blank lines between sentences, with the same number of cells in each line.
 """
@@ -10,20 +12,22 @@ Columns have one line per token and blank lines between sentences, with the same
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, NamedTuple
 
 from lcons_core import InvalidInput
 from lcons_core._instance import WORD
 from lcons_tasks.data._columns import Columns, column_rows
 from lcons_tasks.data._lines import BLANKS
-from lcons_tasks.data.text import Token, sentences
+from lcons_tasks.data._tagged_text import Places
+from lcons_tasks.data.text import sentences
 
-LONGEST = 2**14
-BLOCK = 2**13
-# Narrower lines are not wrapped, but lines of a list or a poem.
-NARROWEST = 40
+# Characters of a block of text without a place where it may end, and of one `read`.
+LONGEST, BLOCK = 2**14, 2**16
+# Narrower lines are not wrapped, but lines of a list or a poem; the beginning of a text decides.
+NARROWEST, BEGINNING = 40, 2**13
 POS = "pos"
 SKIPPED = "_"
 
@@ -31,14 +35,101 @@ X = dict[str, tuple[str, ...]]
 
 _NUMBER = re.compile("-?[0-9]{1,9}")
 _IN_ORDER = (WORD, POS)
+# After these, sentences are the same without the text before them. spaCy's rule looks back over punctuation.
+_LINE_BEGINS = re.compile(r"\n(?=[^\W_])")
+_PARAGRAPH_BEGINS = re.compile(r"\n\r?\n(?=[^\W_])")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 
 
-class Readable(Protocol):
-    """Text that is read in blocks; `read` returns "" at the end."""
+class Block(NamedTuple):
+    """Whole sentences of a text, and the numbers of its first character, from 0, and line, from 1."""
 
-    def read(self, size: int, /) -> str:
-        """The next block, of at most about `size` characters."""
-        ...
+    reader: TextReader | ColumnReader
+    text: str
+    character: int = 0
+    line: int = 1
+
+    def sentences(self) -> Iterator[tuple[X, Places]]:
+        """The columns of each sentence, and the places of its words in the whole text."""
+        return self.reader.sentences(self)
+
+
+def blocks(file: Any, reader: TextReader | ColumnReader, size: int = BLOCK) -> Iterator[Block]:
+    """The text of a file in blocks, none empty. A block ends where the text that has arrived allows it.
+
+    file: its `read(size)` returns text that has arrived, at most about `size` characters, or "" at the end.
+    """
+    held, character, line = "", 0, 1
+    while more := file.read(size):
+        held += more
+        reader = reader.begun(held)
+        if stop := reader.end(held, len(more)):
+            yield Block(reader, held[:stop], character, line)
+            character, line, held = character + stop, line + held.count("\n", 0, stop), held[stop:]
+    if held:
+        yield Block(reader, held, character, line)
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """Raw text. A line break ends a sentence unless lines are `wrapped`; None: the beginning decides."""
+
+    wrapped: bool | None = None
+    longest: int = LONGEST
+
+    def begun(self, text: str) -> TextReader:
+        """The reader that knows whether lines are wrapped."""
+        return self if self.wrapped is not None else replace(self, wrapped=are_wrapped(text[:BEGINNING]))
+
+    def end(self, held: str, new: int) -> int:
+        """The last place where a line or paragraph begins; in a long text without one, a sentence."""
+        begins = _PARAGRAPH_BEGINS if self.wrapped else _LINE_BEGINS
+        places = [place.end() for place in begins.finditer(held)]
+        if places or len(held) <= self.longest:
+            return places[-1] if places else 0
+        firsts = (sentence[0].start for sentence in sentences(held, not self.wrapped))
+        places = [i for i in firsts if i and held[i - 1].isspace() and held[i].isalnum()]
+        # A word may continue in the next block: what is before it is complete.
+        word = 0 if held[-1].isspace() else len(held.rsplit(None, 1)[-1])
+        return places[-1] if places else (len(held) - word or len(held))
+
+    def sentences(self, block: Block) -> Iterator[tuple[X, Places]]:
+        """The words of each sentence, and their places."""
+        first = block.character
+        for tokens in sentences(block.text, not self.wrapped):
+            yield {WORD: tuple(t.text for t in tokens)}, [(first + t.start, first + t.end) for t in tokens]
+
+
+@dataclass(frozen=True)
+class ColumnReader:
+    """CoNLL columns; `name` is the file's name in errors, `width` the number of cells of its first token."""
+
+    columns: Columns
+    name: str
+    width: int = 0
+
+    def begun(self, text: str) -> ColumnReader:
+        """The reader that knows the number of cells."""
+        lines = [] if self.width else text.split("\n")[:-1]
+        first = next(filter(None, (line.rstrip(BLANKS) for line in lines)), "")
+        return replace(self, width=len(self.columns.split(first))) if first else self
+
+    def end(self, held: str, new: int) -> int:
+        """The end of the last blank line."""
+        places = _BLANK_LINE.finditer(held, max(0, len(held) - new - 1))
+        return max((place.end() for place in places), default=0)
+
+    def sentences(self, block: Block) -> Iterator[tuple[X, Places]]:
+        """The columns of each sentence."""
+        lines = (line.rstrip(BLANKS) for line in block.text.split("\n"))
+        for cells in column_rows(enumerate(lines, block.line), self.columns, self.name, self.width):
+            cells.pop("labels")
+            yield {WORD: cells.pop("words"), **cells}, None
+
+
+def text_sentences(file: Any) -> Iterator[X]:
+    """The words of each sentence of a text."""
+    return (x for block in blocks(file, TextReader()) for x, _ in block.sentences())
 
 
 def are_wrapped(text: str) -> bool:
@@ -53,52 +144,6 @@ def are_wrapped(text: str) -> bool:
     width = sorted(len(line) for line, _ in pairs)[9 * len(pairs) // 10] if len(pairs) > 1 else 0
     full = sum(len(line) + 1 + len(word) > width and line[-1] not in ".?!" for line, word in pairs)
     return width >= NARROWEST and 2 * full > len(pairs)
-
-
-def _pieces(
-    file: Readable, block: int, longest: int, wrapped: bool | None
-) -> Iterator[tuple[int, list[list[Token]]]]:
-    """Where each piece of a text begins, and the tokens of its sentences."""
-    held, begin = "", 0
-    while more := file.read(block):
-        held += more
-        wrapped = are_wrapped(held) if wrapped is None else wrapped
-        # A word, and so a sentence, may continue in the next block: only the text before a blank is complete.
-        whole = len(held) - len(held.rsplit(None, 1)[-1]) if not held[-1].isspace() else len(held)
-        parts = sentences(held[:whole], not wrapped)
-        long = len(held) > longest
-        last = next((i for i in range(len(parts) - 1, 0, -1) if _fresh(held, parts[i][0], long)), 0)
-        if last:
-            rest = parts[last][0].start
-        elif not long:
-            continue
-        elif whole:
-            last, rest = len(parts), whole
-        else:
-            parts = sentences(held, not wrapped)
-            last, rest = len(parts), len(held)
-        yield begin, parts[:last]
-        held, begin = held[rest:], begin + rest
-    yield begin, sentences(held, not wrapped)
-
-
-def text_tokens(
-    file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
-) -> Iterator[list[Token]]:
-    """The tokens of each sentence of a text, whose places count characters of the whole text. A line break
-    ends a sentence unless lines are `wrapped`, which by default the first block decides."""
-    for begin, parts in _pieces(file, block, longest, wrapped):
-        for sentence in parts:
-            yield [Token(text, begin + start, begin + end) for text, start, end in sentence]
-
-
-def text_sentences(
-    file: Readable, block: int = BLOCK, longest: int = LONGEST, wrapped: bool | None = None
-) -> Iterator[X]:
-    """The words of each sentence of a text."""
-    for _, parts in _pieces(file, block, longest, wrapped):
-        for sentence in parts:
-            yield {WORD: tuple(token.text for token in sentence)}
 
 
 def column_layout(text: str) -> Columns:
@@ -123,23 +168,6 @@ def column_layout(text: str) -> Columns:
     words = places.pop(WORD)
     # `Columns` needs a label column, but these sentences have no labels: any column serves.
     return Columns(words=words, labels=words, context=places)
-
-
-def column_sentences(lines: Iterable[str], columns: Columns, name: str) -> Iterator[X]:
-    """The words and context columns of each sentence; `name` is the file's name in errors."""
-    numbered = ((number, line.rstrip(BLANKS)) for number, line in enumerate(lines, start=1))
-    for cells in column_rows(numbered, columns, name):
-        cells.pop("labels")
-        yield {WORD: cells.pop("words"), **cells}
-
-
-def _fresh(text: str, first: Token, anyhow: bool) -> bool:
-    """Whether the sentences from this token on are the same without the text before it.
-
-    They are if the token follows white space, because words do not depend on each other, and does not begin
-    with punctuation, because spaCy's rule looks back over punctuation.
-    """
-    return text[first.start - 1].isspace() and (anyhow or first.text[0].isalnum())
 
 
 def _no_layout(text: str) -> InvalidInput:

@@ -58,41 +58,27 @@ def conll(x: Columns, answer: Decoding, places: Places = None) -> str:
 def json_line(x: Columns, answer: Decoding, places: Places = None) -> str:
     """A JSON object. `start` and `end` of a chunk count words from 0, and `end` is the first word after it;
     `offsets` are the places of words in the text, and those of a chunk where it begins and ends."""
-    words, labels = x[WORD], labels_of(x, answer)
-    pos = x.get("pos")
-    chunks = []
+    words, labels, chunks = list(x[WORD]), list(labels_of(x, answer)), []
     for kind, first, after in spans(labels):
-        chunk = {"type": kind, "start": first, "end": after, "text": " ".join(words[first:after])}
-        chunks.append(
-            chunk if places is None else {**chunk, "offsets": [places[first][0], places[after - 1][1]]}
-        )
-    line = {
-        "words": list(words),
+        offsets = {} if places is None else {"offsets": [places[first][0], places[after - 1][1]]}
+        text = " ".join(words[first:after])
+        chunks.append({"type": kind, "start": first, "end": after, "text": text, **offsets})
+    line: dict[str, object] = {
+        "words": words,
         "offsets": places,
-        "pos": None if pos is None else list(pos),
-        "labels": list(labels),
-        "chunks": chunks,
-        "status": str(answer.status),
+        "pos": list(x["pos"]) if "pos" in x else None,
     }
+    line |= {"labels": labels, "chunks": chunks, "status": str(answer.status)}
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def brackets(x: Columns, answer: Decoding, places: Places = None) -> str:
     """The words on one line, with chunks in brackets."""
-    return bracketed(x[WORD], labels_of(x, answer)) + "\n"
-
-
-def bracketed(words: Sequence[str], labels: Sequence[str]) -> str:
-    """Words with their chunks in brackets.
-
-    >>> bracketed(["the", "dog", "barks", "."], ["B-NP", "I-NP", "B-VP", "O"])
-    '[NP the dog] [VP barks] .'
-    """
-    shown = list(words)
-    for kind, first, after in spans(labels):
+    shown = list(x[WORD])
+    for kind, first, after in spans(labels_of(x, answer)):
         shown[first] = f"[{kind} {shown[first]}"
         shown[after - 1] += "]"
-    return " ".join(shown)
+    return " ".join(shown) + "\n"
 
 
 TAGGED_FORMATS: dict[str, Format] = {"conll": conll, "json": json_line, "brackets": brackets}

@@ -178,10 +178,9 @@ class FittedTagger(Fitted):
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes the tagger, which `lcons tag` and `load_constrained_tagger` read, and its report."""
-        from lcons_tasks.apps._tagger_folder import write_tagger
         from lcons_tasks.fitted._report import fit_reports
 
-        write_tagger(self.tagger, folder, lambda made: fit_reports(self, made))
+        self.tagger.save(folder, lambda made: fit_reports(self, made))
 
 
 def telling_rules(tagger: ConstrainedTagger, most: int = MOST_RULES) -> tuple[str, ...]:

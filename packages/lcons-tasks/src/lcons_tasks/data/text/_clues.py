@@ -6,8 +6,6 @@ and frequent words do not.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from lcons_core.features._ngrams import shape
 
 CLUE = "clue"
@@ -32,17 +30,13 @@ WORDS = {
 }
 
 
-# Longer words are not cached: a text may have any number of them.
-LONGEST_KNOWN = 64
-
-
 def clue(word: str) -> str:
     """The clue of a word, or "" if it has none; a year is a clue.
 
     >>> [clue(word) for word in ["Proc", "1950", "Turing"]]
     ['proc', 'year', '']
     """
-    return _clue(word) if len(word) <= LONGEST_KNOWN else ""
+    return WORDS.get(word.lower(), "") or ("year" if shape(word) == "year" else "")
 
 
 def clue_or_shape(word: str) -> str:
@@ -51,14 +45,4 @@ def clue_or_shape(word: str) -> str:
     >>> [clue_or_shape(word) for word in ["Proc", "1950", "Turing"]]
     ['proc', 'year', 'shape Aa']
     """
-    return _clue_or_shape(word) if len(word) <= LONGEST_KNOWN else f"shape {shape(word)}"
-
-
-@lru_cache(maxsize=2**14)
-def _clue_or_shape(word: str) -> str:
-    return _clue(word) or f"shape {shape(word)}"
-
-
-@lru_cache(maxsize=2**14)
-def _clue(word: str) -> str:
-    return WORDS.get(word.lower(), "") or ("year" if shape(word) == "year" else "")
+    return clue(word) or f"shape {shape(word)}"

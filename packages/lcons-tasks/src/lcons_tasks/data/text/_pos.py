@@ -1,9 +1,9 @@
 """Penn POS tags for words, from the best tagger that the machine has.
 
 That is the spaCy pipeline en_core_web_sm if it is installed, else a spaCy tagger that is trained on the best
-tagged corpus and kept in the user's cache: hashed embeddings of the norm, prefix, suffix and shape of each
-word, a small convolution, a softmax over tags; Adam with weight averages. The same sentences give the same
-tagger, bit for bit, on one machine. The name of its folder is a hash of all that decides what the tagger is.
+tagged corpus and kept in the user's cache: spaCy's own architecture, two layers deep; Adam with weight
+averages. The same sentences give the same tagger, bit for bit, on one machine. The name of its folder is a
+hash of all that decides what the tagger is.
 
 Words are tagged as they are, never tokenised again. The tags are those of the tagger's training data: Penn
 Treebank tags, to which `en_core_web_sm` adds those of OntoNotes (HYPH, NFP, ADD, AFX, XX).
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 PIPELINE = "en_core_web_sm"
-TAGGER = "tagger"
 # The other components of the pipeline, which tagging does not need.
 _NOT_NEEDED = ("parser", "senter", "ner", "attribute_ruler", "lemmatizer")
 # The number of sentences that are tagged in one matrix product.
@@ -69,8 +68,9 @@ class PosTagger:
 
     def tags_many(self, sentences: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
         """One tag per word, for each of the sentences; the same as `tags` of each, but faster."""
-        docs = self.pipeline.pipe(map(self._doc, sentences), batch_size=_BATCH)
-        return [tuple(token.tag_ for token in doc) for doc in docs]
+        with self.pipeline.memory_zone():  # spaCy forgets new words after it, so that memory does not grow
+            docs = self.pipeline.pipe(map(self._doc, sentences), batch_size=_BATCH)
+            return [tuple(token.tag_ for token in doc) for doc in docs]
 
     def _doc(self, words: Sequence[str]) -> Doc:
         from spacy.tokens import Doc
@@ -100,20 +100,29 @@ def find_pos_tagger(
     folder: the folder where a trained tagger is kept for the next time, by default in the user's cache.
     progress: called with the number of sentences so far and of all epochs.
     """
+    import spacy
+
     if importlib.util.find_spec(PIPELINE) is not None:
-        return _installed()
+        try:
+            nlp = importlib.import_module(PIPELINE).load(exclude=_NOT_NEEDED)
+        except Exception as error:  # a pipeline made for another spaCy may raise anything
+            raise LconsError(
+                f"the installed spaCy pipeline {PIPELINE} does not load ({type(error).__name__}: {error});"
+                f" run `python -m spacy download {PIPELINE}` or uninstall it."
+            ) from error
+        return PosTagger(f"spaCy pipeline {PIPELINE} {nlp.meta.get('version', '')}".rstrip(), nlp)
     name, sentences = (corpus or tagged_corpus)()
     sentences = sentences[: PLANS[-1][0]]
-    home = folder or cache_folder().parent / "pos"
-    target = home / f"pos-{_fingerprint(sentences)}"
-    nlp = _read(target)
-    if nlp is None:
+    target = (folder or cache_folder().parent / "pos") / f"pos-{_fingerprint(sentences)}"
+    try:
+        nlp = spacy.load(target)
+    except Exception:  # missing or damaged: a damaged file may raise anything, from msgpack to KeyError
         nlp = _trained(sentences, progress or (lambda done, total: None))
         try:
             with replacing_folder(target) as place:
                 nlp.to_disk(place)
         except OSError as error:
-            raise LconsError(f"cannot write the trained POS tagger to {str(home)!r}: {error}.") from None
+            raise LconsError(f"cannot write the trained POS tagger to {str(target)!r}: {error}.") from None
     return PosTagger(f"spaCy tagger trained on {len(sentences)} sentences of {name}", nlp)
 
 
@@ -129,27 +138,6 @@ def tagger_identity() -> str:
     if importlib.util.find_spec(PIPELINE) is not None:
         return f"{PIPELINE} {metadata.version(PIPELINE)}"
     return _fingerprint(tagged_corpus()[1][: PLANS[-1][0]])
-
-
-def _installed() -> PosTagger:
-    try:
-        nlp = importlib.import_module(PIPELINE).load(exclude=_NOT_NEEDED)
-    except Exception as error:  # a pipeline made for another spaCy may raise anything
-        raise LconsError(
-            f"the installed spaCy pipeline {PIPELINE} does not load ({type(error).__name__}: {error}); run"
-            f" `python -m spacy download {PIPELINE}` or uninstall it."
-        ) from error
-    return PosTagger(f"spaCy pipeline {PIPELINE} {nlp.meta.get('version', '')}".rstrip(), nlp)
-
-
-def _read(folder: Path) -> Language | None:
-    """The tagger in the folder; None if it is missing or damaged, so that it is trained again."""
-    import spacy
-
-    try:
-        return spacy.load(folder)
-    except Exception:  # a damaged file may raise anything, from msgpack to KeyError
-        return None
 
 
 def _plan(size: int) -> tuple[int, int, int, float]:
@@ -171,7 +159,7 @@ def _trained(sentences: Sequence[TaggedSentence], progress: Progress) -> Languag
     _, epochs, size, dropout = _plan(len(sentences))
     with _seeded():
         nlp = spacy.blank("en")
-        tagger: Any = nlp.add_pipe(TAGGER, config=_ARCHITECTURE)
+        tagger: Any = nlp.add_pipe("tagger", config={"model": {"tok2vec": {"depth": 2}}})
         for tag in sorted({encodable(tag) for _, tags in sentences for tag in tags}):
             tagger.add_label(tag)
         examples = []
@@ -205,21 +193,3 @@ def _seeded() -> Iterator[None]:
     finally:
         random.setstate(python)
         np.random.set_state(arrays)
-
-
-_EMBED = {
-    "@architectures": "spacy.MultiHashEmbed.v2",
-    "width": 96,
-    "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-    "rows": [2000, 1000, 1000, 1000],
-    "include_static_vectors": False,
-}
-_ENCODE = {
-    "@architectures": "spacy.MaxoutWindowEncoder.v2",
-    "width": 96,
-    "depth": 2,
-    "window_size": 1,
-    "maxout_pieces": 3,
-}
-_TOK2VEC = {"@architectures": "spacy.Tok2Vec.v2", "embed": _EMBED, "encode": _ENCODE}
-_ARCHITECTURE = {"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": _TOK2VEC}}
