@@ -192,17 +192,22 @@ def _in_order(work: Callable[[Block], Answers], parts: Iterable[Block], jobs: in
     import multiprocessing
     import signal
     from collections import deque
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+
+    from lcons_core import LconsError
 
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    waiting: deque[Future[Answers]] = deque()
     # An interrupt is for this process, which then ends the others.
     with ProcessPoolExecutor(jobs, context, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        waiting: deque[Future[Answers]] = deque()
-        for part in parts:
-            waiting.append(pool.submit(work, part))
-            if len(waiting) > 2 * jobs:
-                yield waiting.popleft().result()
-        yield from (answers.result() for answers in waiting)
+        try:
+            for part in parts:
+                waiting.append(pool.submit(work, part))
+                if len(waiting) > 2 * jobs:
+                    yield waiting.popleft().result()
+            yield from (answers.result() for answers in waiting)
+        except BrokenExecutor:
+            raise LconsError("a process ended early, perhaps for lack of memory: use fewer --jobs.") from None
 
 
 def _counted(parts: Iterable[Answers], tally: Tally) -> Generator[bytes, None, None]:

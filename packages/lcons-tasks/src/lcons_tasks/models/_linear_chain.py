@@ -45,12 +45,6 @@ class LinearChain(Saved):
     stop: Floats
     kind = "linear-chain"
 
-    @property
-    def parameters(self) -> dict[str, int]:
-        """The number of trained weights: those that are not zero."""
-        trained = sum(int(np.count_nonzero(array)) for array in self.contents[1].values())
-        return {"trained": trained, "in all": trained}
-
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
         """The scores of the inputs, in order.
 

@@ -39,10 +39,6 @@ class Tagger(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The context columns that the model reads beside words."""
 
-    @property
-    def parameters(self) -> dict[str, int]:
-        """The number of `trained` weights, and of weights `in all`, frozen word vectors included."""
-
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
         """The scores of the inputs, in order."""
 
@@ -63,11 +59,6 @@ class OverBase(Saved):
     def labels(self) -> tuple[str, ...]:
         """The labels of the training data, sorted."""
         return self.base.labels
-
-    @property
-    def parameters(self) -> dict[str, int]:
-        """The number of weights of the base model, and of all numbers in the file."""
-        return {**self.base.parameters, "in all": sum(array.size for array in self.contents[1].values())}
 
     def with_base(self, header: Mapping[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of the model's file, those of the base model included."""
