@@ -187,10 +187,17 @@ def _tagged_by(folder: str, constrained: bool, form: str, block: Block) -> Answe
     return _tagged(tagger, form, _read(tagger, None, block))
 
 
+def _alone() -> None:
+    """An interrupt is for the first process, which ends the others by the signal TERM."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _in_order(work: Callable[[Block], Answers], parts: Iterable[Block], jobs: int) -> Iterator[Answers]:
     """The answers for blocks, in their order, by processes that share what this one has imported."""
     import multiprocessing
-    import signal
     from collections import deque
     from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 
@@ -198,8 +205,7 @@ def _in_order(work: Callable[[Block], Answers], parts: Iterable[Block], jobs: in
 
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     waiting: deque[Future[Answers]] = deque()
-    # An interrupt is for this process, which then ends the others.
-    with ProcessPoolExecutor(jobs, context, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    with ProcessPoolExecutor(jobs, context, _alone) as pool:
         try:
             for part in parts:
                 waiting.append(pool.submit(work, part))
