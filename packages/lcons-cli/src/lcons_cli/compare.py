@@ -87,7 +87,7 @@ def _on_common_windows(a: LearnedConstraint, b: LearnedConstraint) -> list[Learn
     from lcons_core._network import Conjunction
     from lcons_core.features import NgramLabels
 
-    features = [one.feature for one in (a, b) if isinstance(one.feature, NgramLabels)]
+    features = [each.feature for each in (a, b) if isinstance(each.feature, NgramLabels)]
     if a.space == b.space or len(features) < 2 or len({(one.n, *sorted(one.labels)) for one in features}) > 1:
         return [a, b]
     if features[0].pad != features[-1].pad:

@@ -91,8 +91,10 @@ def fit(
       lcons fit train.conll -o plain --plain
       lcons fit dev.conll --scores scores.npz -o constraints
     """
+    from lcons_decode.files._scores import read_scored
     from lcons_tasks import FitSettings
     from lcons_tasks.apps._tagger import TAGGER
+    from lcons_tasks.fitted import fit_scores
     from lcons_tasks.fitted._own_scores import check_decoding_folder
 
     if scores is not None and any((unlabelled, plain, test, chosen["encoder"], chosen["vectors"])):
@@ -109,23 +111,26 @@ def fit(
     )
     gold = None if test is None else read_words_and_labels(test, form, columns)
     measured: list[dict[str, Any]] = []
+    texts = [text for file in unlabelled for text in _read_text(file, columns, form == TABS)]
     fitted: FittedTagger | FittedScores
     if scores is None:
-        texts = [text for file in unlabelled for text in _read_text(file, columns, form == TABS)]
         fitted = _tagger(sentences, texts, settings)
-        warnings = [*_few(fitted), *(() if plain else _few_texts(texts))]
         if gold is not None:
             base_model = fitted if plain else _tagger(sentences, [], FitSettings.plain(chosen["seed"]))
-            ours, theirs = (labels_by(one.tagger, gold) for one in (fitted, base_model))
+            ours, theirs = (labels_by(model.tagger, gold) for model in (fitted, base_model))
             measured = evaluation(gold, ours, theirs)
         command, holds = f"lcons tag --model {output} text.txt", "tagger is"
     else:
-        fitted, warnings = constraints, _ = _constraints(sentences, scores, settings)
-        command = shlex.join(["lcons", "decode", scores, *constraints.options(output)])
+        with progress("choosing constraints"), opened_bytes(scores) as (source, _):
+            fitted = fit_scores(sentences, list(read_scored(source, scores)), settings)
+        command = shlex.join(["lcons", "decode", scores, *fitted.options(output)])
         holds = "constraints are"
     fitted.save(output)
     click_command = click.get_current_context().command
-    warnings = [in_options(text, click_command) for text in warnings]
+    few_texts = scores is None and not plain and len(texts) < FEW
+    warnings = [
+        in_options(text, click_command) for text in _warnings(fitted, len(texts) if few_texts else FEW)
+    ]
     answer = {"folder": output, **fitted.to_dict(), **({"test": measured} if measured else {})}
     lines = [*_summary(fitted, command)]
     if test is not None:
@@ -163,40 +168,26 @@ def _tagger(sentences: list[Sentence], texts: list[tuple[str, ...]], settings: F
         return fit_tagger(sentences, texts, settings, progress=lambda step, *at: report(at[0], at[1], step))
 
 
-def _constraints(
-    sentences: list[Sentence], file: str, settings: FitSettings
-) -> tuple[FittedScores, list[str]]:
-    """The constraints for the scores in a file, and warnings."""
-    from lcons_decode.files._scores import read_scored
-    from lcons_tasks.fitted import fit_scores
+def _warnings(fitted: FittedTagger | FittedScores, texts: int) -> Iterator[str]:
+    """What makes the figures doubtful; `texts` is the number of unlabelled sentences."""
+    from lcons_tasks.fitted._own_scores import FittedScores
 
-    with progress("choosing constraints"), opened_bytes(file) as (source, _):
-        fitted = fit_scores(sentences, list(read_scored(source, file)), settings)
-    warnings = list(_few(fitted))
-    if fitted.suspicious:
-        warnings.append(
-            f"the scores alone are right on {fitted.accuracy:.1f} % of the tokens, as if the tagger had been"
-            " trained on these sentences; constraints chosen on such scores are of no use for new text, so"
-            " pass scores of sentences that it has not seen"
-        )
-    return fitted, warnings
-
-
-def _few(fitted: Fitted) -> Iterator[str]:
     if fitted.labelled < FEW:
         yield (
             f"{fitted.labelled} labelled sentences are few: the figures may be far off, and the parts were"
             f" chosen almost blindly; label at least {FEW}, better 100"
         )
-
-
-def _few_texts(texts: list[tuple[str, ...]]) -> Iterator[str]:
-    if len(texts) < FEW:
-        few = f"{len(texts)} sentences of unlabelled text are too few"
+    if texts < FEW:
+        few = f"{texts} sentences of unlabelled text are too few" if texts else "no unlabelled text was given"
         yield (
-            f"{few if texts else 'no unlabelled text was given'}, so that most parts had nothing to learn"
-            " from; with `unlabelled=`, a few hundred sentences of the same kind are usually worth several"
-            " points"
+            f"{few}, so that most parts had nothing to learn from; with `unlabelled=`, a few hundred"
+            " sentences of the same kind are usually worth several points"
+        )
+    if isinstance(fitted, FittedScores) and fitted.suspicious:
+        yield (
+            f"the scores alone are right on {fitted.accuracy:.1f} % of the tokens, as if the tagger had been"
+            " trained on these sentences; constraints chosen on such scores are of no use for new text, so"
+            " pass scores of sentences that it has not seen"
         )
 
 

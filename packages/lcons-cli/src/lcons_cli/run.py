@@ -78,14 +78,14 @@ def parameters(options: type) -> Iterator[click.Option]:
         yield click.Option([*flag.names, field.name], type=kind, multiple=several, help=flag.help, **default)
 
 
-def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
+def values(options: type, flags: dict[str, Any]) -> dict[str, Any]:
     """The values of the fields whose flags were given."""
     names = {field.name for field in fields(options)}
-    return {name: value for name, value in given.items() if name in names and value not in (None, ())}
+    return {name: value for name, value in flags.items() if name in names and value not in (None, ())}
 
 
 def run_experiment(
-    experiment: Any, full: bool, jobs: int | None, out: str, as_json: bool, **given: Any
+    experiment: Any, full: bool, jobs: int | None, out: str, as_json: bool, **flags: Any
 ) -> None:
     """Runs an experiment, writes its results, and prints a summary."""
     from joblib import effective_n_jobs
@@ -95,17 +95,17 @@ def run_experiment(
     from lcons_tasks.experiments.engine._run import PAGE, REPORT, RESULTS, run, write_run
     from lcons_tasks.report import to_terminal
 
-    options = experiment.options.chosen(values(experiment.options, given), full)
+    options = experiment.options.chosen(values(experiment.options, flags), full)
     folder = Path(out)
-    kept = Stages.of_user()
+    stages = Stages.of_user()
     processes = effective_n_jobs(jobs or -1)
     seconds = about(sum(map(experiment.cost, experiment.cells(options))) / processes)
     with locked(folder, RESULTS, (PAGE, REPORT)):
         say(f"{seconds} with {processes} processes; finished stages of earlier runs are reused")
         with progress(f"running {experiment.name}") as report:
             # A step is the name of a phase and of a piece of its work.
-            record = run(experiment, options, kept, jobs, lambda *at: report(*at[1:3], f"{at[0]}: {at[3]}"))
-            document = write_run(folder, experiment, options, record, kept)
+            record = run(experiment, options, stages, jobs, lambda *at: report(*at[1:3], f"{at[0]}: {at[3]}"))
+            document = write_run(folder, experiment, options, record, stages)
     if as_json:
         click.echo((folder / RESULTS).read_text(encoding="utf-8"), nl=False)
     else:
