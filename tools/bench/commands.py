@@ -33,7 +33,7 @@ for answer in d.constrained_viterbi_batch(batch, [lcons_core.load("iob2.json")],
     print(*answer.y, sep="\\n", end="\\n\\n")
 """
 READ = """
-from lcons_tasks.models.phi._text import text_features
+from lcons_tasks.models.phi._templates import attribute_rows
 from lcons_tasks.own_data import read_data
 import pycrfsuite
 read = [(one.x["word"], one.y) for one in read_data("train.conll").instances]
@@ -41,13 +41,13 @@ read = [(one.x["word"], one.y) for one in read_data("train.conll").instances]
 TRAIN = f"""{READ}
 trainer = pycrfsuite.Trainer(verbose=False, params={{"c1": 0.02, "c2": 0.02, "max_iterations": 200}})
 for words, labels in read:
-    trainer.append(text_features({{"word": words}}), labels)
+    trainer.append(attribute_rows({{"word": words}}, "tokens"), labels)
 trainer.train("model.crfsuite")"""
 TAG = f"""{READ}
 tagger = pycrfsuite.Tagger()
 tagger.open("model.crfsuite")
 for words, _ in read:
-    for word, label in zip(words, tagger.tag(text_features({{"word": words}}))):
+    for word, label in zip(words, tagger.tag(attribute_rows({{"word": words}}, "tokens"))):
         print(word, label)
     print()"""
 FIT = [LCONS, "-q", "fit", "train.conll", "-o"]
@@ -97,7 +97,7 @@ def measure(claim: str, command: list[str], other: str | list[str], most: float,
 
 def run(words: list[str]) -> None:
     done = subprocess.run(words, capture_output=True, check=False, text=True)
-    if done.returncode > 1:  # 1: there are findings
+    if done.returncode not in ((0, 1) if "audit" in words else (0,)):  # 1: there are findings
         raise RuntimeError(done.stderr)
 
 
