@@ -231,12 +231,13 @@ def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]]:
 
 def _rows(points: PointSet, space: FeatureSpace) -> set[bytes]:
     """The rows of a set that can be violated, likewise; none if they are rounded, or too many."""
+    if points.rounded:
+        return set()
     try:
         rows = rows_of(points, MOST_ROWS)
+        return set(_keys(-rows.coefficients, -rows.bias, rows.error_bound(space), space))
     except (TooLarge, Unsupported):
         return set()
-    exact = not points.rounded
-    return set(_keys(-rows.coefficients, -rows.bias, rows.error_bound(space), space)) if exact else set()
 
 
 def _keys(W: Floats, b: Floats, error: float, space: FeatureSpace) -> list[bytes]:
