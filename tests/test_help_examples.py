@@ -76,14 +76,14 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     for name in ("train.txt", "dev.txt", "test.txt"):
         lines = bundled("chunking", name).read_text().split("\n\n")[:40]
-        (folder / name).write_text("\n\n".join(lines) + "\n\n")
+        for ending in (".txt", ".conll"):
+            (folder / name).with_suffix(ending).write_text("\n\n".join(lines) + "\n\n")
     sentences = list(read_columns(folder / "train.txt"))
     chunker = train_linear(sentences, LinearSettings(iterations=5))
     chunker.save(folder / "model.npz")
     tagger = ConstrainedTagger(chunker, (Hard(iob2(chunker.labels), "iob2"),))
     for place in ("runs/chunking/tagger", "tagger", "plain-tagger"):
         tagger.save(folder / place)
-    (folder / "test.conll").write_bytes((folder / "test.txt").read_bytes())
     learn_constraints([s.instance for s in sentences], "pos", n=3, hidden=2).save(folder / "pos-3.json")
 
     references = citation_corpus("bundled", Stages(folder / "stages")).references[:40]
@@ -122,7 +122,7 @@ def language(monkeypatch) -> None:
     nlp.add_pipe("entity_ruler").add_patterns(  # type: ignore[attr-defined]
         [{"label": "X", "pattern": name} for name in ("Oslo", "Ann Hill")]
     )
-    monkeypatch.setattr("lcons_tasks.apps._candidates.load_recogniser", lambda name: nlp)
+    monkeypatch.setattr("lcons_tasks.apps._extraction.load_recogniser", lambda name: nlp)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,9 @@ def diagnose(
     \b
     Example:
       lcons diagnose pos-3.json --train train.txt --held-out dev.txt --model model.npz
+
+    \b
+    With the scores of your own model:
       lcons diagnose bigrams.json --train train.conll --held-out dev.conll --scores scores.npz
     """
     if sum(file is not None for file in (model, scores, predictions)) > 1:
