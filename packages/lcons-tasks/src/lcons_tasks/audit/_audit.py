@@ -33,7 +33,7 @@ A finding needs a score that chance does not reach among so many tokens: at leas
 
 Other differences are weaknesses of the sources, and are only counted (`Audit.doubtful`). Where there are more
 differences than sentences, the sources have learned from too little: then at most one finding per
-`SENTENCES` sentences is shown, the clearest. Both were chosen on samples of 60 and 400 sentences, with and
+`SENTENCES` sentences is shown, by rarity. Both were chosen on samples of 60 and 400 sentences, with and
 without planted errors. A score is not the probability of an error: a rare but right label also contradicts
 the rest.
 """
@@ -196,10 +196,10 @@ def audit(sentences: Sequence[Sentence], *, progress: Progress | None = None) ->
         replace(d, alike=confusions[d.confusion] - 1, others=counts[d.confusion[0]] - 1) for d in differences
     ]
     clear = [d for d in counted if d.score >= CLEAR + math.log(len(y)) / 2]
-    most = len(clear) if len(counted) <= len(sentences) else max(1, len(sentences) // SENTENCES)
-    rank = RARITY if counts[OUTSIDE] >= MOSTLY_OUTSIDE * len(y) else ODDS
+    weak = len(counted) > len(sentences)
+    rank = RARITY if weak or counts[OUTSIDE] >= MOSTLY_OUTSIDE * len(y) else ODDS
     clear.sort(key=lambda d: -(d.score if rank == RARITY else d.log_odds))
-    findings = tuple(clear[:most])
+    findings = tuple(clear[: max(1, len(sentences) // SENTENCES)] if weak else clear)
     shares = dict(zip(SOURCES, weights.tolist(), strict=True))
     return Audit(sentences, findings, shares, scheme, rank, len(counted) - len(findings))
 
