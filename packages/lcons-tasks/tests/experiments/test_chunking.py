@@ -158,5 +158,6 @@ def test_the_rule_behind_a_change_forbids_what_was_changed(corpus, stages):
     sentence = corpus.test[0]
     constraint = replace(SOFT[1], seed=1).learn([sentence.instance for sentence in corpus.train])
     before = ["B-VP"] * len(sentence)
-    (found,) = examples([sentence], [before], [sentence.labels], {"pos-2": constraint})
+    (cell,) = EXPERIMENT.cells(QUICK)
+    (found,) = examples(cell, [sentence], [before], [sentence.labels], {"pos-2": constraint})
     assert "B-VP" in found["rule"]

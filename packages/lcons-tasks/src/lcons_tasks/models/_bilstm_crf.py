@@ -9,7 +9,6 @@ learned vectors alone. Differs from the paper: affixes and shapes of the words a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 
 from lcons_core._instance import WORD
 from lcons_decode import ChainBatch
-from lcons_tasks.models._model_file import Arrays, read_names, write_model
+from lcons_tasks.models._model_file import Arrays, Saved, read_names
 from lcons_tasks.models._word_vectors import WordVectors
 from lcons_tasks.models.phi._tokens import SUFFIXES, Columns, Ints, TokenIds
 
@@ -102,7 +101,7 @@ def _shapes(
     return {**shapes, "emission.weight": (L, 2 * H), "emission.bias": (L,), **chain}
 
 
-class BilstmCrf:
+class BilstmCrf(Saved):
     """A BiLSTM-CRF; a new one has torch's random weights."""
 
     kind = "bilstm-crf"
@@ -166,10 +165,6 @@ class BilstmCrf:
         if self.vectors is not None:
             header["vectors"] = {"name": self.vectors.name, "words": list(self.vectors.words)}
         return header, arrays
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model, its word vectors included."""
-        write_model(path, *self.contents)
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:

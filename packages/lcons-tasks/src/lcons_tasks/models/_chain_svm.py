@@ -11,7 +11,6 @@ Paper: Sec. 5, the base model of the citation task.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,8 +32,7 @@ class ChainWeights(NamedTuple):
     stop: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class _Example:
+class _Example(NamedTuple):
     """A sequence of tokens as arrays.
 
     ids, places: the attributes of all tokens, one after another, as numbers and as places in `known`.
@@ -42,7 +40,7 @@ class _Example:
     filled, starts: the tokens that have attributes, and where their attributes start in `ids`.
     gold: the gold labels.
     known: the distinct attributes.
-    support, features: the weights that the sequence reads, and phi of the gold labelling over these weights.
+    support: the weights that the sequence reads.
     """
 
     ids: Ints
@@ -53,7 +51,6 @@ class _Example:
     gold: Ints
     known: Ints
     support: Ints
-    features: Floats
 
 
 class ChainProblem:
@@ -66,6 +63,7 @@ class ChainProblem:
     def __init__(self, rows: Sequence[Sequence[Sequence[int]]], gold: Sequence[Ints], A: int, L: int) -> None:
         self.A, self.L, self.dimension = A, L, (A + L + 2) * L
         self.examples = [self._example(r, y) for r, y in zip(rows, gold, strict=True) if len(y)]
+        self.features = [self._features(example, example.gold) for example in self.examples]
         self.size = len(self.examples)
 
     def support(self, i: int) -> Ints:
@@ -86,7 +84,7 @@ class ChainProblem:
         y, score = np.zeros(T, dtype=np.int64), np.zeros(1)
         chain = Chain.of(emission, np.array([0, T]), transition, start, stop)
         viterbi_many(chain, 0, 1, y, score)
-        return example.features - self._features(example, y), float((y != example.gold).sum())
+        return self.features[i] - self._features(example, y), float((y != example.gold).sum())
 
     def split(self, w: Floats) -> ChainWeights:
         """The flat weights as `ChainWeights`; views, not copies."""
@@ -105,8 +103,7 @@ class ChainProblem:
         filled = np.flatnonzero(lengths)
         starts = (np.cumsum(lengths) - lengths)[filled]
         tokens = np.repeat(np.arange(len(rows)), lengths)
-        example = _Example(ids, places, tokens, filled, starts, gold, known, support, np.zeros(0))
-        return replace(example, features=self._features(example, gold))
+        return _Example(ids, places, tokens, filled, starts, gold, known, support)
 
     def _features(self, example: _Example, y: Ints) -> Floats:
         """phi of a labelling, over the example's support."""

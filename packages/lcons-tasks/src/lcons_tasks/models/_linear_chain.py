@@ -20,9 +20,8 @@ from lcons_core import CodedColumn
 from lcons_decode import ChainBatch
 from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.models._model_file import Arrays, Saved, checked_floats, read_names
-from lcons_tasks.models.phi._slots import Slot
 from lcons_tasks.models.phi._templates import checked_columns, template
-from lcons_tasks.models.phi._tokens import Columns
+from lcons_tasks.models.phi._tokens import Columns, Slot
 
 # The largest size of a cache of sums: bytes of its sums and characters of its items.
 MOST_BYTES = 2**25

@@ -30,7 +30,7 @@ from lcons_tasks.experiments.engine._labelling import (
     Right,
     Setting,
 )
-from lcons_tasks.experiments.engine._record import Coordinate, Record
+from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.engine._rows import ACCURACY, EXACT, TableRow, recipe
 from lcons_tasks.experiments.engine._run import RunOptions, corpus_named, option
 from lcons_tasks.models._tagger import Tagger
@@ -38,7 +38,6 @@ from lcons_tasks.models._word_vectors import WordVectors, find_vectors
 from lcons_tasks.report._document import Claim, Document, TableCell
 
 PAPER = blocks.read_paper(__file__)
-BEST = "paper's best row"
 WORDS, WORDS_AND_POS = "bilstm", "bilstm+pos"
 PAPERS = "conll2000"
 
@@ -212,21 +211,22 @@ class Chunking(LabellingExperiment[Options, Cell]):
         )
 
 
-def stated(row: str, measure: str, at: Mapping[str, Coordinate]) -> float | None:
-    """The paper's figure; its chunker is a BiLSTM-CRF that reads words."""
-    if at["base"] != WORDS or at["ratio"] not in PAPER["ratios"]:
-        return None
+def stated(groups: Mapping[str, Record]) -> dict[str, dict[str, float]]:
+    """The paper's accuracies by group and row; its chunker is a BiLSTM-CRF that reads words."""
+    places = {
+        where: PAPER["ratios"].index(cells.first.at["ratio"])
+        for where, cells in groups.items()
+        if cells.first.at["base"] == WORDS and cells.first.at["ratio"] in PAPER["ratios"]
+    }
     accuracy: dict[str, list[float]] = PAPER["accuracy"]
-    place = PAPER["ratios"].index(at["ratio"])
-    if row == BEST:
-        return max(values[place] for values in accuracy.values())
-    return accuracy[row][place] if row in accuracy else None
+    return {where: {row: values[i] for row, values in accuracy.items()} for where, i in places.items()}
 
 
-def _papers_best(record: Record) -> list[list[TableCell]]:
+def _papers_best(groups: Mapping[str, Record]) -> list[list[TableCell]]:
     """The paper's best row, as a further row of the table of accuracies."""
-    best = [stated(BEST, ACCURACY, cells.first.at) for cells in record.by("ratio").values()]
-    return [[BEST, *best]] if any(best) else []
+    figures = stated(groups)
+    best = [max(figures[where].values()) if where in figures else None for where in groups]
+    return [["paper's best row", *best]] if figures else []
 
 
 def claims(record: Record) -> list[Claim]:

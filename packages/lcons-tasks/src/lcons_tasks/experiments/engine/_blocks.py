@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lcons_tasks.experiments.engine._baselines import BASELINES
-from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
+from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._rows import CHOSEN
 from lcons_tasks.report._document import (
     Block,
@@ -45,8 +45,8 @@ from lcons_tasks.report._document import (
     Text,
 )
 
-# The paper's figure for a row and a measure in cells with these coordinates, if it has one.
-Paper = Callable[[str, str, Mapping[str, Coordinate]], float | None]
+# The paper's figures by the heading of a column and the name of a row.
+Paper = Mapping[str, Mapping[str, float]]
 
 
 def percent(ratio: float) -> str:
@@ -91,9 +91,8 @@ def by_group(
     """A table of one measure: one line per row, one column per group, and `more` lines."""
     if rows is None:
         rows = list(dict.fromkeys(row for cells in groups.values() for row in cells.rows))
-    lines = [
-        [row, *(_figure(cells, row, measure, paper, digits) for cells in groups.values())] for row in rows
-    ]
+    columns = {where: (cells, measure) for where, cells in groups.items()}
+    lines = _lines(rows, columns, paper or {}, digits)
     return table(caption, (head, *groups), [*lines, *more])
 
 
@@ -107,13 +106,25 @@ def by_measure(
     note: str = "",
 ) -> Table:
     """A table of one group of cells: one line per row, one column per measure, which are named by heading."""
-    lines = ([row, *(_figure(record, row, name, paper) for name in measures.values())] for row in rows)
+    columns = {heading: (record, name) for heading, name in measures.items()}
+    lines = _lines(rows, columns, paper or {})
     return table(caption, (head, *measures), lines, note)
 
 
-def _figure(record: Record, row: str, measure: str, paper: Paper | None, digits: int = 2) -> Figure | None:
-    stated = None if paper is None else paper(row, measure, record.first.at)
-    return record.figure(row, measure, stated, digits)
+def _lines(
+    rows: Sequence[str], columns: Mapping[str, tuple[Record, str]], paper: Paper, digits: int = 2
+) -> list[list[TableCell]]:
+    """One line per row: a figure per column, which is a measure of some cells."""
+    return [
+        [
+            row,
+            *(
+                cells.figure(row, measure, paper.get(heading, {}).get(row), digits)
+                for heading, (cells, measure) in columns.items()
+            ),
+        ]
+        for row in rows
+    ]
 
 
 def gains(

@@ -132,6 +132,7 @@ class LabellingCell(Protocol):
             "base": self.base.to_dict(),
             "rows": [row.to_dict() for row in self.rows],
             "beam": self.beam,
+            "first": self.first,
             "about": self.about(kept),
         }
         return kept.keep("answers", inputs, partial(_answers, self, kept))
@@ -165,17 +166,7 @@ class LabellingExperiment(Experiment[O, Cell]):
         return list(work.values())
 
     def fill(self, cell: Cell, kept: Stages) -> Record:
-        answers = cell.answers(kept)
-        record = answers.record
-        if cell.first:
-            constraints = cell.constraints(answers.chosen[0].recipes, kept)
-            before, after = (answers.texts[row] for row in (EXACT, CHOSEN))
-            shown = examples(cell.parts(kept)[2], before, after, constraints)
-            for example in shown:
-                for side in ("gold", "before", "after"):
-                    example[side] = list(cell.as_iob(example[side]))
-            record = record.with_facts(examples=shown)
-        return Record(record.cells, cell.about(kept))
+        return Record(cell.answers(kept).record.cells, cell.about(kept))
 
     def leave(self, folder: Path, options: O, record: Record, kept: Stages) -> None:
         """Writes the constraints and the predictions of all cells."""
@@ -268,6 +259,9 @@ def _answers(cell: LabellingCell, kept: Stages) -> Answers:
         "choices": {name: {"row": row.name, "weights": weights} for name, (row, weights) in choices.items()},
         **cell.facts(kept),
     }
+    if cell.first:
+        used = {recipe.name: constraints[recipe.name] for recipe in choices[CHOSEN][0].recipes}
+        facts["examples"] = examples(cell, test_sentences, texts[EXACT], texts[CHOSEN], used)
     arrays = rows_with_counts(counts, list(rows))
     record = RecordCell(cell.name, cell.at, rows, facts, arrays, tuple(cell.units(kept)))
     return Answers(Record((record,)), texts, choices[CHOSEN])
@@ -305,6 +299,7 @@ def choose_weights(right: Callable[[Weights], ArrayLike], default: Weights) -> W
 
 
 def examples(
+    cell: LabellingCell,
     sentences: Sequence[Sentence],
     before: Sequence[Sequence[str]],
     after: Sequence[Sequence[str]],
@@ -314,10 +309,11 @@ def examples(
     one: sentence, words, labels (gold, before, after), and the rule in words and as a sum."""
 
     def example(i: int) -> dict[str, Any]:
-        x = sentences[i].x
-        rule, why = reason(Instance(x, tuple(before[i])), Instance(x, tuple(after[i])), constraints)
-        labels = {"gold": sentences[i].labels, "before": tuple(before[i]), "after": tuple(after[i])}
-        return {"sentence": i, "words": sentences[i].words, **labels, "rule": rule, "why": why}
+        words, old, new = sentences[i].words, tuple(before[i]), tuple(after[i])
+        rule, why = reason(Instance(sentences[i].x, old), Instance(sentences[i].x, new), constraints)
+        sides = {"gold": sentences[i].labels, "before": old, "after": new}
+        spans = {side: list(cell.as_iob(labels)) for side, labels in sides.items()}
+        return {"sentence": i, "words": words, **spans, "rule": rule, "why": why}
 
     gains = {
         i: sum(map(eq, new, sentence.labels)) - sum(map(eq, old, sentence.labels))

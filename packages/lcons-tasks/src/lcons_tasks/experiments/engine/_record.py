@@ -149,11 +149,6 @@ class Record:
             counts[k, [place[unit] for unit in cell.units]] = cell.of(row, measure)
         return counts
 
-    def with_facts(self, **facts: Any) -> Record:
-        """The record with more facts in each cell."""
-        cells = (replace(cell, facts={**cell.facts, **facts}) for cell in self.cells)
-        return replace(self, cells=tuple(cells))
-
     def to_dict(self) -> dict[str, Any]:
         """The record as plain data, without counts."""
         return {**self.facts, "cells": [cell.to_dict() for cell in self.cells]}

@@ -16,8 +16,7 @@ from itertools import accumulate, pairwise
 from lcons_core._instance import WORD
 from lcons_core.features._ngrams import shape
 from lcons_tasks.data.text._clues import clue
-from lcons_tasks.models.phi._slots import Slot
-from lcons_tasks.models.phi._tokens import Columns
+from lcons_tasks.models.phi._tokens import Columns, Slot
 from lcons_tasks.models.phi._tokens import shape as letters
 
 AROUND = (-1, 1, -2, 2)

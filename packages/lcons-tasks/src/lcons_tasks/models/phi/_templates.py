@@ -21,8 +21,7 @@ from typing import NamedTuple
 from lcons_core import InvalidInput
 from lcons_core._instance import WORD
 from lcons_tasks.models.phi._references import reference_attributes, reference_keys
-from lcons_tasks.models.phi._slots import Slot, slot_keys
-from lcons_tasks.models.phi._tokens import Columns, shape
+from lcons_tasks.models.phi._tokens import Columns, Slot, shape, slot_keys
 
 AFFIXES = (1, 2, 3, 4)
 AROUND = (-2, -1, 1, 2)
