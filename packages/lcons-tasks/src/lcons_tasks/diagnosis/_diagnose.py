@@ -37,6 +37,7 @@ from lcons_tasks.diagnosis._references import (
 from lcons_tasks.own_data._data import Data, Structures, recorded_split, split, structures_of
 from lcons_tasks.own_data._examples import check_columns, parts_of
 from lcons_tasks.own_data._recommendation import Bound, recommend
+from lcons_tasks.own_data._summary import described
 from lcons_tasks.stats import Estimate, Resampler
 
 Examples = Data | Sequence[Sentence] | Sequence[Instance]
@@ -88,7 +89,7 @@ def diagnose(
         if share > WORTH_A_WARNING
     ]
     diagnosis = Diagnosis(
-        feature=_described(feature),
+        feature=described(constraint),
         negatives=usual_negatives(feature),
         seed=seed,
         train_size=len(material.train),
@@ -140,12 +141,6 @@ def _share(above: Floats, below: Floats) -> Estimate | None:
     """above / below in percent, at least -100; None if `below` is not positive."""
     shares = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
     return Estimate.of(np.maximum(shares, -1.0))
-
-
-def _described(feature: ConstraintFeature) -> str:
-    """The feature in a few words."""
-    context = f" of {feature.column}" if feature.kind == "context" else ""
-    return f"{feature.kind}{context}" + ("" if feature.n is None else f", n = {feature.n}")
 
 
 def _readable(

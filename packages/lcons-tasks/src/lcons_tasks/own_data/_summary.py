@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from lcons_core import LearnedConstraint
 from lcons_core.features import NgramContext
 from lcons_core.features._ngrams import type_of
 from lcons_core.reason._words import by_chance
@@ -35,7 +36,7 @@ def rendered(package: str, template: str, **values: Any) -> str:
 
 def summarise(learned: Learned, learned_from: str, held_out: str) -> str:
     """The report: what was learned and from what, the rules in words, and the judgement on held-out data."""
-    texts = {"learned_from": learned_from, "held_out": held_out, "described": described(learned)}
+    texts = {"learned_from": learned_from, "held_out": held_out, "described": described(learned.constraint)}
     typed = any(type_of(label)[1] for label in learned.constraint.labels)
     values = {"learned": learned, "K": learned.constraint.network.K, "typed": typed, **texts}
     return rendered("lcons_tasks.own_data", "learned.txt", **values) + "\n"
@@ -76,9 +77,9 @@ def summary_dict(learned: Learned, learned_from: str, held_out: str) -> dict[str
     }
 
 
-def described(learned: Learned) -> str:
-    """The feature in a few words."""
-    feature, d = learned.constraint.feature, learned.constraint.space.d
+def described(constraint: LearnedConstraint) -> str:
+    """What a constraint reads, in a few words."""
+    feature, d = constraint.feature, constraint.space.d
     if feature is None:
         return f"psi of {d:,} columns"
     name = feature.context_name if isinstance(feature, NgramContext) else feature.kind
