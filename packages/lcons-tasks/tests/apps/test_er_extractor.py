@@ -1,7 +1,6 @@
 """An extractor answers what its decoder answers, also when written and read; text becomes passages."""
 
 import json
-import pickle
 import shutil
 from dataclasses import replace
 
@@ -77,11 +76,6 @@ def test_constraints_that_do_not_fit_are_refused(labels, model):
         Extractor(model, {"other": other})
 
 
-def test_it_goes_to_other_processes(extractor):
-    again = pickle.loads(pickle.dumps(extractor))
-    assert again.extract(OTHERS[0]) == extractor.extract(OTHERS[0])
-
-
 # Long passages.
 
 
@@ -132,26 +126,16 @@ def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_folder_holds_the_model_and_the_constraints(saved):
+def test_what_was_saved_answers_alike_when_loaded_and_is_all_there_is(extractor, saved, tmp_path):
     names = ["source-relation", "relation-target", "relation-relation"]
-    assert set(files(saved)) == {
-        "model.npz",
-        "extractor.json",
-        *(f"constraints/{name}.json" for name in names),
-    }
-    assert json.loads((saved / "extractor.json").read_text()) == {
-        "format": 1,
-        "constraints": [{"name": name, "file": f"constraints/{name}.json"} for name in names],
-    }
-    assert [path.name for path in saved.parent.iterdir()] == ["extractor"]
-
-
-def test_what_was_saved_answers_alike_when_loaded(extractor, saved, tmp_path):
+    described = [{"name": name, "file": f"constraints/{name}.json"} for name in names]
+    assert json.loads((saved / "extractor.json").read_text()) == {"format": 1, "constraints": described}
     loaded = load_extractor(saved)
     assert loaded.constraints == extractor.constraints
     assert [loaded.extract(one) for one in OTHERS] == [extractor.extract(one) for one in OTHERS]
     loaded.save(tmp_path / "again")
     assert files(tmp_path / "again") == files(saved)
+    assert [path.name for path in saved.parent.iterdir()] == ["extractor"]
 
 
 def test_a_missing_extractor_and_a_constraint_on_something_else_are_refused(saved, tmp_path):
@@ -178,15 +162,11 @@ def shown(found):
     [
         ("[Google LLC] in [Rome], Italy.", "Google LLC in Rome, Italy.", ["Google LLC", "Rome"]),
         (r"\[Ann\] [Bo] \]", "[Ann] Bo ]", ["Bo"]),
-        (r"[a \[b\] c]", "a [b] c", ["a [b] c"]),
         (r"a\b \\ \n [x]", r"a\b \\ \n x", ["x"]),
         ("[ Ann\t]x", " Ann\tx", ["Ann"]),
-        ("anti-[NATO]ism", "anti-NATOism", ["NATO"]),
         ("[Ann][Bo][Al]", "AnnBoAl", ["Ann", "Bo", "Al"]),
         ("[Ann]'s [U.S.]-born", "Ann's U.S.-born", ["Ann", "U.S."]),
         ("\ud800[\udcff] 😀[👨\u200d👩]", "\ud800\udcff 😀👨\u200d👩", ["\udcff", "👨\u200d👩"]),
-        ("[a\x85b\u2028c]", "a\x85b\u2028c", ["a\x85b\u2028c"]),
-        ("no marks", "no marks", []),
         ("", "", []),
     ],
 )
