@@ -35,7 +35,7 @@ def main() -> int:
     start = time.perf_counter()
     model, trained = train_relations(train, rules, cell.settings)
     print(
-        f"{cell.corpus}: {len(train)} sentences, {model.parameters:,} weights, trained in"
+        f"{cell.corpus}: {len(train)} sentences, {model.W.size + model.V.size:,} weights, trained in"
         f" {time.perf_counter() - start:.1f} s (gap {trained.gap:.3f})"
     )
 

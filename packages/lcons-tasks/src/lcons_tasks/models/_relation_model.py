@@ -129,11 +129,6 @@ class RelationModel:
         single, double = candidates.sums(self.W), spread(len(passage.spans), pairs.sums(self.V))
         return RelationScores(single, double, entity_labels=ENTITIES, relation_labels=RELATIONS)
 
-    @property
-    def parameters(self) -> int:
-        """The number of weights."""
-        return self.W.size + self.V.size
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model."""
         header = {

@@ -124,9 +124,9 @@ def _answers(cell: Cell, kept: Stages) -> Answers:
         key = rules.allowed.tobytes()
         if key not in models:
             model, trained = train_relations(encoding, rules, cell.settings)
-            models[key] = model, trained.history[-1], [model.scores(passage.passage) for passage in test]
-        model, last, scores = models[key]
-        training[name] = {**asdict(last), "C": cell.C, "parameters": model.parameters}
+            scores = [model.scores(passage.passage) for passage in test]
+            models[key] = model, {**asdict(trained.history[-1]), "C": cell.C}, scores
+        _, training[name], scores = models[key]
         for tested in SETS if name in SETS else (name,):
             answers[row_of(name, tested)] = predict(scores, allowed[tested])
     broken = [broken_pairs(answer, allowed[DESIGNED]) for answer in answers[WITHOUT]]
