@@ -123,7 +123,7 @@ def test_a_document_that_is_not_as_it_should_be_is_one_sentence(tmp_path: Path, 
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "3", "[" * 100_000, '{"format": 2, "title": NaN}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", "3", "[" * 100_000, '{"format": 3, "title": NaN}'])
 def test_what_is_no_json_object_is_refused(tmp_path: Path, content: str):
     (tmp_path / "document.json").write_text(content)
     with pytest.raises(InvalidInput):

@@ -271,7 +271,7 @@ class Document:
     # Values from files are checked, not converted; members that no type has are refused.
     __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
-    format: Literal[2] = field(default=2, kw_only=True)
+    format: Literal[3] = field(default=3, kw_only=True)
     title: str
     task: str
     corpus: str

@@ -1,6 +1,6 @@
 """document.json: writes a document as plain data, and reads it.
 
-    {"format": 2, "title": ..., "sections": [{"title": ..., "blocks": [{"kind": "Table", ...}, ...]}, ...]}
+    {"format": 3, "title": ..., "sections": [{"title": ..., "blocks": [{"kind": "Table", ...}, ...]}, ...]}
 
 Members are those of the types in `_document.py`. Other programs may have written the file, so pydantic checks
 every member against its type, and an error is one sentence.
