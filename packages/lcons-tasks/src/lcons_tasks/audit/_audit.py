@@ -40,6 +40,7 @@ the rest.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -225,17 +226,14 @@ def _out_of_fold(
 
 def _scheme(sentences: Sequence[Sentence], labels: Sequence[str]) -> str | None:
     """The scheme that the labels obey, but for a few sentences; None if there is none."""
-    usual = detect_scheme(sentence.labels for sentence in sentences)
-    if usual is not None:
+    if usual := detect_scheme(sentence.labels for sentence in sentences):
         return usual
     for name, rules in DESIGNED.items():
-        try:
+        with contextlib.suppress(InvalidInput):  # labels of another scheme
             constraint = rules(labels)
-        except InvalidInput:
-            continue
-        broken = sum(not constraint.satisfied(sentence.labels) for sentence in sentences)
-        if broken <= BROKEN * len(sentences):
-            return name
+            broken = sum(not constraint.satisfied(sentence.labels) for sentence in sentences)
+            if broken <= BROKEN * len(sentences):
+                return name
     return None
 
 

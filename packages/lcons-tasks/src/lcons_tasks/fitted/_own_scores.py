@@ -67,11 +67,11 @@ class FittedScores(Fitted):
 
     def options(self, folder: str | os.PathLike[str]) -> list[str]:
         """The options of `lcons decode` for the constraints in a folder that `save` wrote."""
-        found = []
+        options = []
         for use in self.constraints:
             weight = "" if isinstance(use, Hard) else f":{use.weight:g}"
-            found += ["-c", f"{os.fspath(folder)}/{CONSTRAINTS}/{use.name}.json{weight}"]
-        return found
+            options += ["-c", f"{os.fspath(folder)}/{CONSTRAINTS}/{use.name}.json{weight}"]
+        return options
 
 
 def check_decoding_folder(folder: str | os.PathLike[str]) -> None:
@@ -118,67 +118,55 @@ class _Choice:
         self.train, self.batch, self.settings = list(train), batch, settings
         self.steps = Steps(self.train, batch.labels, settings.folds, settings.seed)
         self.held = [_part(batch, first, stop) for first, stop in self.steps.folds]
+        self.uses: list[Hard | Soft] = []
 
     def run(self) -> FittedScores:
         """All steps."""
         alone = decode_folds(self.held, ())
         self.steps.add("scores alone", alone)
         accuracy = float(f1(count_right(self.steps.gold, alone, spans=False).sum(0)))
-        uses: list[Hard | Soft] = []
-        if are_spans(self.batch.labels):
-            for scheme in self.steps.scheme(self.batch.labels):
-                each = [[scheme]] * len(self.held)
-                self._add(uses, scheme, each, f"label scheme {scheme.name}", default=True)
-        own = [learn_pairs(self.steps.without(fold), self.settings.seed) for fold in self.steps.folds]
+        for scheme in self.steps.scheme(self.batch.labels) if are_spans(self.batch.labels) else ():
+            self._add(scheme, [[scheme]] * len(self.held), f"label scheme {scheme.name}", default=True)
+        of_folds = [learn_pairs(self.steps.without(fold), self.settings.seed) for fold in self.steps.folds]
         for pairs in learn_pairs(self.train, self.settings.seed):
-            self._add(uses, pairs, own, "label pairs", default=not self.batch.transition.any())
-        self._pairs = own if any(use.name == PAIRS for use in uses) else [()] * len(self.held)
-        if (bias := self._bias(uses)) is not None:
-            uses.append(bias)
+            self._add(pairs, of_folds, "label pairs", default=not self.batch.transition.any())
+        self._add_bias(of_folds if any(use.name == PAIRS for use in self.uses) else ())
         if self.steps.is_worse():
             self.steps.add("scores alone again, which are better", alone)
-            uses = []
-        soft = [use for use in uses if isinstance(use, Soft)]
+            self.uses = []
+        soft = [use for use in self.uses if isinstance(use, Soft)]
         costly = {FEWER: "O", MORE: "every label but O"}
         return FittedScores(
             **self.steps.results(soft[0].weight if soft else None),
             unlabelled=None,
-            rules=(*hard_rules(uses, 9), *(f"{costly[use.name]} costs {use.weight:g}" for use in soft)),
+            rules=(*hard_rules(self.uses, 9), *(f"{costly[use.name]} costs {use.weight:g}" for use in soft)),
             chosen={
-                "constraints": {use.name: _weight(use) or "hard" for use in uses},
+                "constraints": {use.name: _weight(use) or "hard" for use in self.uses},
                 "folds": len(self.held),
                 "seed": self.settings.seed,
             },
-            constraints=tuple(uses),
+            constraints=tuple(self.uses),
             accuracy=accuracy,
         )
 
-    def _add(
-        self,
-        uses: list[Hard | Soft],
-        use: Hard,
-        own: Sequence[Sequence[Hard]],
-        part: str,
-        default: bool,
-    ) -> None:
-        """Adds a constraint, which is `own` in each fold, if the folds support it, or with `default` if they
-        are not against it."""
-        labels = decode_folds(self.held, uses, own)
+    def _add(self, use: Hard, of_folds: Sequence[Sequence[Hard]], part: str, default: bool) -> None:
+        """Adds a constraint, which is another one in each fold, if the folds support it, or with `default` if
+        they are not against it."""
+        labels = decode_folds(self.held, self.uses, of_folds)
         if self.steps.prefer([self.steps.last, labels], int(default)):
-            uses.append(use)
+            self.uses.append(use)
             self.steps.add(part, labels)
 
-    def _bias(self, uses: Sequence[Hard | Soft]) -> Soft | None:
+    def _add_bias(self, pairs: Sequence[Sequence[Hard]]) -> None:
+        """Adds a bias of O, if the folds support one."""
         if OUTSIDE not in self.batch.labels:
-            return None
-        hard = [use for use in uses if use.name != PAIRS]
+            return
+        hard = [use for use in self.uses if use.name != PAIRS]
         softs = [bias_of_outside(self.batch.labels, bias) for bias in self.settings.biases if bias]
-        options = [decode_folds(self.held, [*hard, soft], self._pairs) for soft in softs]
-        chosen = self.steps.prefer([self.steps.last, *options])
-        if not chosen:
-            return None
-        self.steps.add("bias of O", options[chosen - 1])
-        return softs[chosen - 1]
+        options = [decode_folds(self.held, [*hard, soft], pairs) for soft in softs]
+        if chosen := self.steps.prefer([self.steps.last, *options]):
+            self.steps.add("bias of O", options[chosen - 1])
+            self.uses.append(softs[chosen - 1])
 
 
 def _part(batch: ChainBatch, first: int, stop: int) -> ChainBatch:

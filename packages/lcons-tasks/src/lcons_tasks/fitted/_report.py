@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,28 +34,30 @@ _OPTIMISTIC = (
 )
 
 
-def fit_document(found: Fitted, next_command: str = "") -> Document:
+def fit_document(fitted: Fitted, next_command: str = "") -> Document:
     """The report of a fitted tagger; `next_command` is a command to try next."""
-    title, made, sides = _names(found)
-    choosing = found.chosen.get("sentences that chose", found.labelled)
-    part = f"{choosing:,} of " if choosing < found.labelled else ""
+    title, made, sides = _names(fitted)
+    choosing = fitted.chosen.get("sentences that chose", fitted.labelled)
+    part = f"{choosing:,} of " if choosing < fitted.labelled else ""
     compared = (
-        f"{made} Figures are {found.measure} on {part}the labelled sentences, by {found.chosen['folds']}"
+        f"{made} Figures are {fitted.measure} on {part}the labelled sentences, by {fitted.chosen['folds']}"
         " contiguous folds."
     )
     headline = None
-    if len(found.contributions) > 1:
-        headline = Headline(found.measure, Figure((found.base,)), Figure((found.figure,)), found.gain, *sides)
+    if len(fitted.contributions) > 1:
+        figures = Figure((fitted.base,)), Figure((fitted.figure,))
+        headline = Headline(fitted.measure, *figures, fitted.gain, *sides)
+    chosen = tuple((name, _in_words(value)) for name, value in fitted.chosen.items())
     sections = (
-        Section("What each part gave", tuple(_parts(found))),
-        Section("Rules", (Listing(found.rules),) if found.rules else ()),
-        Section("Sentences that changed", tuple(_changed(found))),
-        Section("Settings", (Facts("Chosen by the folds", tuple(_facts(found.chosen))),)),
+        Section("What each part gave", tuple(_parts(fitted))),
+        Section("Rules", (Listing(fitted.rules),) if fitted.rules else ()),
+        Section("Sentences that changed", tuple(_changed(fitted))),
+        Section("Settings", (Facts("Chosen by the folds", chosen),)),
     )
     return Document(
         title,
         FIT,
-        f"{found.labelled:,} labelled sentences",
+        f"{fitted.labelled:,} labelled sentences",
         compared,
         headline,
         sections,
@@ -64,63 +65,54 @@ def fit_document(found: Fitted, next_command: str = "") -> Document:
     )
 
 
-def _names(found: Fitted) -> tuple[str, str, tuple[str, str]]:
+def _names(fitted: Fitted) -> tuple[str, str, tuple[str, str]]:
     """The title, what was made of what, and the two sides of the headline."""
-    if found.unlabelled is None:
-        made = f"Constraints for the scores of a tagger, from {found.labelled:,} labelled sentences."
+    if fitted.unlabelled is None:
+        made = f"Constraints for the scores of a tagger, from {fitted.labelled:,} labelled sentences."
         return "Constraints for a tagger", made, ("by the scores alone", "under the constraints")
-    text = f" and {found.unlabelled:,} without labels" if found.unlabelled else ""
-    made = f"A tagger from {found.labelled:,} labelled sentences{text}."
+    text = f" and {fitted.unlabelled:,} without labels" if fitted.unlabelled else ""
+    made = f"A tagger from {fitted.labelled:,} labelled sentences{text}."
     return "A fitted tagger", made, ("by the base model", "by the fitted tagger")
 
 
-def fit_reports(found: Fitted, folder: Path) -> Mapping[str, str]:
+def fit_reports(fitted: Fitted, folder: Path) -> Mapping[str, str]:
     """The report as files of a tagger's folder."""
-    document = fit_document(found, "" if found.unlabelled is None else "lcons tag --model FOLDER text.txt")
+    document = fit_document(fitted, "" if fitted.unlabelled is None else "lcons tag --model FOLDER text.txt")
     return {"report.md": to_markdown(document), "report.html": to_html(document, folder)}
 
 
-def _parts(found: Fitted) -> list[Block]:
+def _parts(fitted: Fitted) -> list[Block]:
     """A table of all parts, and their gains as a picture."""
-    first, *others = found.contributions
+    first, *others = fitted.contributions
     rows: list[tuple[TableCell, ...]] = [(first.part, Figure((first.figure,)), None)]
-    rows += [(one.part, Figure((one.figure,)), one.gain) for one in others]
-    caption = f"{found.measure}, each part with all before it"
-    blocks: list[Block] = [
-        Table(_capital(caption), ("part", found.measure, "gain [95% interval]"), tuple(rows), _OPTIMISTIC)
-    ]
+    rows += [(part.part, Figure((part.figure,)), part.gain) for part in others]
+    caption = f"{fitted.measure[0].upper()}{fitted.measure[1:]}, each part with all before it"
+    head = ("part", fitted.measure, "gain [95% interval]")
+    blocks: list[Block] = [Table(caption, head, tuple(rows), _OPTIMISTIC)]
     if others:
-        gains = [Gain(one.part, "over all before it", one.gain) for one in others]
-        gains.append(Gain("all parts", f"over the {first.part}", found.gain))
-        blocks.append(Gains(f"Gains in points of {found.measure}, with 95% intervals", tuple(gains)))
-    return [*blocks, *map(Text, found.advice)]
+        gains = [Gain(part.part, "over all before it", part.gain) for part in others]
+        gains.append(Gain("all parts", f"over the {first.part}", fitted.gain))
+        blocks.append(Gains(f"Gains in points of {fitted.measure}, with 95% intervals", tuple(gains)))
+    return [*blocks, *map(Text, fitted.advice)]
 
 
-def _changed(found: Fitted) -> list[Block]:
-    if not found.changed:
+def _changed(fitted: Fitted) -> list[Block]:
+    if not fitted.changed:
         return [Text("No labelled sentence changed.")]
-    changes = tuple(Change(one.words, one.before, one.after, one.gold) for one in found.changed)
+    changes = tuple(Change(one.words, one.before, one.after, one.gold) for one in fitted.changed)
     return [Sentences("the labelled sentences, by models that had not seen them", changes)]
 
 
-def _facts(chosen: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name, _said(value)) for name, value in chosen.items()]
-
-
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     """A setting in words.
 
-    >>> _said(True), _said([]), _said([0.1, 0.1]), _said({"form": 0.5, "cluster": 0})
+    >>> _in_words(True), _in_words([]), _in_words([0.1, 0.1]), _in_words({"form": 0.5, "cluster": 0})
     ('yes', 'none', '0.1, 0.1', 'form 0.5, cluster 0')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_said(own)}" for name, own in value.items()) or "none"
+        return ", ".join(f"{name} {_in_words(setting)}" for name, setting in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value)) or "none"
+        return ", ".join(map(_in_words, value)) or "none"
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _capital(text: str) -> str:
-    return re.sub("^[a-z]", lambda found: found[0].upper(), text)
