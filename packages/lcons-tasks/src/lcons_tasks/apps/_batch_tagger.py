@@ -70,4 +70,4 @@ def with_pos(tagger: ConstrainedTagger, xs: Sequence[Columns], tags: Tags | None
     if POS not in tagger.columns or not xs or POS in xs[0]:
         return xs
     tagged = (tags or loaded_pos_tagger().tags_many)([x[WORD] for x in xs])
-    return [{**x, POS: own} for x, own in zip(xs, tagged, strict=True)]
+    return [{**x, POS: pos} for x, pos in zip(xs, tagged, strict=True)]

@@ -132,9 +132,9 @@ class FolderKind:
                 content = file.read(MAX_BYTES)
         except (OSError, ValueError):
             missing = f"no readable {self.description} in it" if folder.is_dir() else "no such folder"
-            one = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+            noun = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
             raise DamagedFile(
-                f"expected {one} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
+                f"expected {noun} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
             ) from None
         with self.explained(folder):
             return Description.model_validate_json(content)

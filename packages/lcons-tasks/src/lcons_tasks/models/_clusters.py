@@ -97,8 +97,8 @@ def cluster_words(
     """The clusters of the words of a text; None if it has too few words that occur twice.
 
     >>> nouns, verbs = ("dog", "cat", "cow", "bird"), ("eats", "runs", "sleeps")
-    >>> found = cluster_words([["a", noun, verb] for noun in nouns for verb in verbs], sizes=(2, 4))
-    >>> found.columns, len(found.words), found.add({"word": ["Yak"]})["cluster2"]
+    >>> clusters = cluster_words([["a", noun, verb] for noun in nouns for verb in verbs], sizes=(2, 4))
+    >>> clusters.columns, len(clusters.words), clusters.add({"word": ["Yak"]})["cluster2"]
     (('cluster1', 'cluster2'), 8, ('?',))
     """
     text = [[form(word) for word in sentence] for sentence in sentences]
@@ -155,8 +155,8 @@ def _vectors(text: Sequence[Sequence[str]], words: Sequence[str]) -> Floats:
     by_word = np.bincount(M.row, M.data, shape[0])
     by_context = np.bincount(M.col, M.data, shape[1]) ** _SMOOTHING
     information = np.log(M.data * by_context.sum() / (by_word[M.row] * by_context[M.col]))
-    kept = information > 0
-    M = sparse.csr_matrix((information[kept], (M.row[kept], M.col[kept])), shape=shape)
+    positive = information > 0
+    M = sparse.csr_matrix((information[positive], (M.row[positive], M.col[positive])), shape=shape)
     vectors = _directions(M, min(_DIMENSIONS, len(words) - 1))
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
 

@@ -83,13 +83,13 @@ class Table:
         """The row of each key."""
         return {key: i for i, key in enumerate(self.keys)}
 
-    def bonus(self, keys: Sequence[str], own: Floats, prior: Floats) -> Floats:
-        """(tokens, L): weight * R for tokens with these keys and marginals `own` outside the text."""
+    def bonus(self, keys: Sequence[str], probability: Floats, prior: Floats) -> Floats:
+        """(tokens, L): weight * R for tokens with these keys and marginals `probability` outside the text."""
         ids = np.fromiter((self.rows.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
-        sums, counts = np.zeros_like(own), np.zeros(len(keys))
+        sums, counts = np.zeros_like(probability), np.zeros(len(keys))
         known = ids >= 0
         sums[known], counts[known] = self.sums[ids[known]], self.counts[ids[known]]
-        gain = self.weight * ratio(sums + own, counts + 1, prior)
+        gain = self.weight * ratio(sums + probability, counts + 1, prior)
         return np.where((counts >= _LEAST[self.kind])[:, None], gain, 0.0)
 
 
@@ -171,10 +171,10 @@ class ConsistentChain(OverBase):
         """The base model's scores of these texts, with R and the bias."""
         emission = batch.emission + self.bias
         if self.tables:
-            own = marginals_batch(batch)
+            probability = marginals_batch(batch)
             for table in self.tables:
                 keys = token_keys(table.kind, texts, self.clusters)
-                emission = emission + table.bonus(keys, own, self.prior)
+                emission = emission + table.bonus(keys, probability, self.prior)
         return replace(batch, emission=emission)
 
     def strongest(self, most: int = 10) -> list[tuple[str, str, float, int, float]]:

@@ -78,7 +78,7 @@ class LinearChain(Saved):
             if len(places) > 1:
                 pairs, ids = np.unique(ids * len(values) + codes[at + places[1]], return_inverse=True)
                 both = ((values[i], values[j]) for i, j in zip(*divmod(pairs, len(values)), strict=True))
-                items = tuple(None if one is None or two is None else one + two for one, two in both)
+                items = tuple(None if a is None or b is None else a + b for a, b in both)
             emission += sums(items)[ids]
         return emission
 
