@@ -138,8 +138,8 @@ def test_the_scheme_of_labels_is_found_to_exist_and_obeyed_by_a_crf():
     predictions = predict(train_linear(train), held_out)
     found = diagnose(iob2(["B-X", "I-X", "O"]), train, held_out, predictions)
     assert found.negatives == "unseen"
-    assert "exists" in found
-    assert "already obeyed" in found
+    assert "exists" in found.verdicts
+    assert "already obeyed" in found.verdicts
 
 
 def test_sentences_with_unknown_labels_are_left_out_and_counted():

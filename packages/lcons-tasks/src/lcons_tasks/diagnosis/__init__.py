@@ -9,7 +9,6 @@ Not in the paper: all of this folder.
 """
 
 # Names that are not in `__all__` are for the other packages of lcons.
-from lcons_tasks.diagnosis._choice import Choice as Choice
 from lcons_tasks.diagnosis._choice import choose
 from lcons_tasks.diagnosis._diagnose import diagnose
 from lcons_tasks.diagnosis._diagnose import divide as divide

@@ -1,4 +1,4 @@
-"""`Diagnosis`: all figures as plain data, its verdicts, and a short or long report.
+"""`Diagnosis`: all figures as plain data, its verdicts, and a report.
 
 With BA the balanced accuracy on held-out gold and corrupted parts, and shuffled the best BA that any
 reference reaches on any of several shufflings of the same data:
@@ -106,24 +106,16 @@ class Diagnosis:
     weight: float | None = None
     advice: str = ""
 
-    def __contains__(self, verdict: str) -> bool:
-        """Whether this verdict was reached."""
-        return verdict in self.verdicts
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, warnings first."""
         return {"warnings": self.warnings, **asdict(self)}
 
-    def report(self, verbose: bool = False) -> str:
-        """The report for people: verdicts and the figures behind them; `verbose`: every reference."""
+    def report(self) -> str:
+        """The report for people: verdicts, and the figures behind them, with those of the best reference."""
         best = sorted(self.references, key=lambda score: -score.balanced_accuracy.value)[:1]
-        scores = [*(self.references if verbose else best), self.shuffled, self.constraint]
+        values = {"diagnosis": self, "scores": [*best, self.shuffled, self.constraint]}
         limits = {"EXISTS": EXISTS, "SLIGHT": SLIGHT, "FOUND": FOUND, "largest": max(HIDDEN)}
-        values = {"diagnosis": self, "scores": scores, "verbose": verbose, **limits}
-        return rendered("lcons_tasks.diagnosis", "diagnosis.txt", **values)
-
-    def __str__(self) -> str:
-        return self.report(verbose=True)
+        return rendered("lcons_tasks.diagnosis", "diagnosis.txt", **values, **limits)
 
 
 def against(verdicts: Sequence[str]) -> str:

@@ -22,8 +22,6 @@ from lcons_tasks.own_data._datasets import from_dataset
 from lcons_tasks.own_data._formats import read_data, read_words
 from lcons_tasks.own_data._formats import tell_format as tell_format
 from lcons_tasks.own_data._learn import Learned, learn
-from lcons_tasks.own_data._recommendation import Bound as Bound
-from lcons_tasks.own_data._recommendation import recommend as recommend
 from lcons_tasks.own_data._recommendation import upper_bound as upper_bound
 from lcons_tasks.own_data._summary import summarise as summarise
 from lcons_tasks.own_data._summary import summary_dict as summary_dict
