@@ -53,7 +53,8 @@ def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts, kind
     used = [(WindowTable.of(how, once("pos", n), TRAIN), float(rng.integers(0, 3))) for n, how in kinds]
     batch = batch_of(rng, [*map(len, texts)])
     xs = [{"word": tuple(text), "pos": tuple(text)} for text in texts]
-    labels = decode_windows(batch, xs, [table for table, _ in used], [weight for _, weight in used])
+    windows = [(table, table.rows(xs)) for table, _ in used]
+    labels = decode_windows(batch, windows, [weight for _, weight in used])
     for i, x in enumerate(xs):
         answer = labels[batch.offsets[i] : batch.offsets[i + 1]].tolist()
         best = max(total(batch, i, list(y), used, x) for y in product(range(3), repeat=len(answer)))
@@ -62,8 +63,7 @@ def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts, kind
 
 def test_without_tables_the_decoder_is_viterbi():
     batch = batch_of(np.random.default_rng(0), [5, 1, 40, 0, 3])
-    xs = [{"word": ("w",) * n} for n in (5, 1, 40, 0, 3)]
-    found = [LABELS[i] for i in decode_windows(batch, xs, [], [])]
+    found = [LABELS[i] for i in decode_windows(batch, [], [])]
     assert found == [label for scores in batch for label in viterbi(scores).y]
 
 

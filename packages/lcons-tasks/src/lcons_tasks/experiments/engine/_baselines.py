@@ -39,7 +39,7 @@ LONGEST = 3
 # Added to every count of a window, so that one that was not seen is not impossible.
 SMOOTHING = 0.1
 # Sequences that are decoded side by side have about so many scores of windows at a position.
-CELLS = 2**15
+CELLS = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,24 +91,32 @@ class WindowTable:
             rows += [self.number.get(tuple(contexts), len(self.number)) for contexts in windows]
         return np.array(rows, dtype=np.int64)
 
-    def scores(self, rows: Ints) -> Floats:
-        """(len(rows), 1 or L, 1 or L, L) the scores of all label n-grams in windows with these rows."""
+    def scores(self, rows: Ints, weight: float = 1.0) -> Floats:
+        """(len(rows), 1 or L, 1 or L, L) the scores of all label n-grams in windows with these rows, times a
+        weight."""
         n, L = self.feature.n, len(self.feature.labels)
-        scores = self.rest[rows, None] + self.listed[rows].toarray()
-        return np.asarray(scores.reshape(-1, *[1] * (LONGEST - n), *[L] * n))
+        # As `self.listed[rows].toarray()`, but without another matrix.
+        ends = self.listed.indptr
+        sizes = ends[rows + 1] - ends[rows]
+        window = np.repeat(np.arange(len(rows)), sizes)
+        chosen = np.arange(len(window)) + np.repeat(ends[rows] - np.cumsum(sizes) + sizes, sizes)
+        scores = np.repeat(weight * self.rest[rows, None], L**n, axis=1)
+        scores[window, self.listed.indices[chosen]] += weight * self.listed.data[chosen]
+        return scores.reshape(-1, *[1] * (LONGEST - n), *[L] * n)
 
 
 def decode_windows(
-    batch: ChainBatch, xs: Sequence[Columns], tables: Sequence[WindowTable], weights: Sequence[float]
+    batch: ChainBatch, windows: Sequence[tuple[WindowTable, Ints]], weights: Sequence[float]
 ) -> Ints:
     """(N,) the label indices of the best labelling of every sequence; of equal ones, that with the first
-    label at its last difference. Tables have the labels of the batch."""
-    used = [(table, weight, table.rows(xs)) for table, weight in zip(tables, weights, strict=True) if weight]
+    label at its last difference. `windows` are tables, which have the labels of the batch, and their rows of
+    its inputs."""
+    used = [(*window, weight) for window, weight in zip(windows, weights, strict=True) if weight]
     labels = np.zeros(int(batch.offsets[-1]), dtype=np.int64)
     lengths = np.diff(batch.offsets)
     order = np.argsort(-lengths, kind="stable")
     order = order[lengths[order] > 0]
-    longest = max((table.feature.n for table, _, _ in used), default=1)
+    longest = max((table.feature.n for table, *_ in used), default=1)
     size = max(1, CELLS // len(batch.labels) ** longest)
     for first in range(0, len(order), size):
         block = order[first : first + size]
@@ -120,7 +128,7 @@ def _decode_block(
     batch: ChainBatch,
     firsts: Ints,
     lengths: Ints,
-    used: Sequence[tuple[WindowTable, float, Ints]],
+    used: Sequence[tuple[WindowTable, Ints, float]],
     labels: Ints,
 ) -> None:
     """Writes the best labels of sequences, of which the longest is the first."""
@@ -132,9 +140,9 @@ def _decode_block(
         live = int((lengths > t).sum())
         tokens = firsts[:live] + t
         windows = np.zeros((live, 1, 1, L))
-        for table, weight, rows in used:
+        for table, rows, weight in used:
             if t >= table.feature.n - 1:
-                windows = windows + weight * table.scores(rows[tokens])
+                windows = windows + table.scores(rows[tokens], weight)
         if t == 0:
             # The first label has no label before it: its state is (0, label), and the others are impossible.
             best = np.full((live, L, L), -np.inf)

@@ -231,9 +231,13 @@ def _answers(cell: LabellingCell, kept: Stages) -> Answers:
     dev, test = Part.of(model, dev_sentences), Part.of(model, test_sentences)
 
     @cache
+    def windows(row: TableRow, part: Part) -> list[tuple[WindowTable, Ints]]:
+        return [(table, table.rows(part.xs)) for table in tables[row.name]]
+
+    @cache
     def predicted(row: TableRow, weights: Weights, part: Part) -> Ints:
         if row.is_baseline:
-            return decode_windows(part.batch, part.xs, tables[row.name], weights)
+            return decode_windows(part.batch, windows(row, part), weights)
         chosen = uses(row, weights, constraints, model.labels)
         return predict(row, chosen, part.batch, part.xs, cell.beam)
 
