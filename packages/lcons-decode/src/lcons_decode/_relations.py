@@ -86,17 +86,17 @@ class RelationRules:
         )
         broken = np.zeros((len(E), len(E), len(R), len(R)), dtype=np.int64)
         penalty: Floats | None = None
-        for given in constraints:
-            learned = given.constraint if isinstance(given, Hard | Soft) else given
+        for use in constraints:
+            learned = use.constraint if isinstance(use, Hard | Soft) else use
             if not isinstance(learned, LearnedConstraint):
                 raise InvalidInput(
                     "constraints on relations are LearnedConstraint, Hard or Soft, found"
-                    f" {type(given).__name__}."
+                    f" {type(use).__name__}."
                 )
-            if isinstance(given, Soft):
+            if isinstance(use, Soft):
                 margins = _spread(learned, E, R, learned.network.margin)
-                own = given.rate * (np.maximum(0.0, -margins) if given.hinge else np.logaddexp(0.0, -margins))
-                penalty = (0.0 if penalty is None else penalty) + own + own.transpose(1, 0, 3, 2)
+                cost = use.rate * (np.maximum(0.0, -margins) if use.hinge else np.logaddexp(0.0, -margins))
+                penalty = (0.0 if penalty is None else penalty) + cost + cost.transpose(1, 0, 3, 2)
             else:
                 rejected = 1 - _spread(learned, E, R, learned.network.accepts).astype(np.int64)
                 broken += rejected + rejected.transpose(1, 0, 3, 2)
@@ -139,8 +139,8 @@ def decode_relations(
         rules = RelationRules.of(rules, scores.entity_labels, scores.relation_labels)
     if (rules.entity_labels, rules.relation_labels) != (scores.entity_labels, scores.relation_labels):
         raise InvalidInput("constraints and scores must have the same labels in the same order.")
-    found = relation_ids(scores.entities, scores.relations, rules)
-    y, r, n = found.entities, found.relations, len(scores)
+    best = relation_ids(scores.entities, scores.relations, rules)
+    y, r, n = best.entities, best.relations, len(scores)
     i, j = _upper_pairs(n)
     total = scores.entities[np.arange(n), y].sum()
     total += scores.relations[i, j, r[i, j]].sum() + scores.relations[j, i, r[j, i]].sum()
@@ -151,9 +151,9 @@ def decode_relations(
         tuple(scores.entity_labels[e] for e in y),
         {(int(i), int(j)): scores.relation_labels[r[i, j]] for i, j in related},
         float(total),
-        Status.RELAXED if found.broken else Status.OPTIMAL,
-        found.broken,
-        {"nodes": found.nodes, "ilp": found.nodes < 0},
+        Status.RELAXED if best.broken else Status.OPTIMAL,
+        best.broken,
+        {"nodes": best.nodes, "ilp": best.nodes < 0},
     )
 
 
@@ -232,19 +232,19 @@ def _upper_pairs(n: int) -> tuple[Ints, Ints]:
 def _relations(y: Ints, choice: Ints, forward: Ints, backward: Ints, broken: Ints) -> tuple[Ints | None, int]:
     """The chosen relations (n, n) and how many constraints they break; None if a pair has no relations."""
     n = len(y)
-    found = np.zeros((n, n), dtype=np.int64)
+    relations = np.zeros((n, n), dtype=np.int64)
     i, j = _upper_pairs(n)
     picked = choice[i, j, y[i], y[j]]
     if (picked < 0).any():
         return None, 0
-    found[i, j], found[j, i] = forward[picked], backward[picked]
-    return found, int(broken[picked].sum())
+    relations[i, j], relations[j, i] = forward[picked], backward[picked]
+    return relations, int(broken[picked].sum())
 
 
 def _lists(broken: Ints, allowed: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
     E, _, R, _ = broken.shape
-    kept = allowed.reshape(E * E, R * R)
-    which, pairs = np.nonzero(kept)
+    listed = allowed.reshape(E * E, R * R)
+    which, pairs = np.nonzero(listed)
     starts = np.searchsorted(which, np.arange(E * E + 1))
     return starts, pairs // R, pairs % R, broken.reshape(E * E, R * R)[which, pairs]
 
@@ -255,12 +255,12 @@ def _spread(
     """(E, E, R, R): the answer for source a, target b, relation r, reverse s."""
     feature = learned.feature
     if not isinstance(feature, Tuples) or not set(feature.names) <= set(MEMBERS):
-        found = f"({', '.join(feature.names)})" if isinstance(feature, Tuples) else f"{feature!r:.60}"
-        raise InvalidInput(f"expected a constraint on tuples of some of {', '.join(MEMBERS)}, found {found}.")
+        named = f"({', '.join(feature.names)})" if isinstance(feature, Tuples) else f"{feature!r:.60}"
+        raise InvalidInput(f"expected a constraint on tuples of some of {', '.join(MEMBERS)}, found {named}.")
     labels = {"source": E, "target": E, "relation": R, "reverse": R}
     values = [labels[name] for name in feature.names]
-    found = answer(feature.psi([tuple(point) for point in product(*values)]))
-    table = np.asarray(found).reshape([len(v) for v in values])
+    answers = answer(feature.psi([tuple(point) for point in product(*values)]))
+    table = np.asarray(answers).reshape([len(v) for v in values])
     order = ("source", "target", "relation", "reverse")
     axes = [name for name in order if name in feature.names]
     table = table.transpose([feature.names.index(name) for name in axes])

@@ -78,7 +78,9 @@ class Attributes:
     @cached_property
     def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
         """The numbers of the attributes of candidates and of pairs, by name."""
-        candidates, pairs = ({name: k for k, name in enumerate(own)} for own in (self.candidates, self.pairs))
+        candidates, pairs = (
+            {name: k for k, name in enumerate(names)} for names in (self.candidates, self.pairs)
+        )
         return candidates, pairs
 
 

@@ -135,7 +135,7 @@ def _answers(cell: Cell, kept: Stages) -> Answers:
         "sentences": {"train": len(train), "test": len(test)},
         "training": training,
         "certificates": {
-            name: {feature: one.to_dict() for feature, one in certificates(constraints).items()}
+            name: {feature: comparison.to_dict() for feature, comparison in certificates(constraints).items()}
             for name, constraints in of_support.items()
         },
         "broken": {"pairs": sum(broken), "sentences": sum(map(bool, broken))},
@@ -169,8 +169,8 @@ def _record(
         "sha256": corpus.sha256,
         "sentences": len(corpus.passages),
     }
-    one = RecordCell(cell.name, at, rows, facts, rows_with_counts(counted, list(rows)), units)
-    return Record((one,), {"corpus": about})
+    filled = RecordCell(cell.name, at, rows, facts, rows_with_counts(counted, list(rows)), units)
+    return Record((filled,), {"corpus": about})
 
 
 def _in_rows(constraint: LearnedConstraint) -> dict[str, Any]:

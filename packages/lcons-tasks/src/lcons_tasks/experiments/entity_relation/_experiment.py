@@ -170,7 +170,7 @@ def _trained_on(cell: RecordCell) -> float:
 
 def _recovered(cell: RecordCell, name: str) -> bool:
     """Whether all three learned constraints of a set are proven equal to the designed ones."""
-    return all(one["outcome"] == "equal" for one in cell.facts["certificates"][name].values())
+    return all(comparison["outcome"] == "equal" for comparison in cell.facts["certificates"][name].values())
 
 
 def _claim(text: str, held: Sequence[bool], where: str) -> Claim:
@@ -185,9 +185,9 @@ def _comparison(cell: RecordCell) -> list[str]:
     for name in SUPPORT:
         differences = [
             f"{feature} {verb} ({', '.join(witness.values())})"
-            for feature, one in cell.facts["certificates"][name].items()
+            for feature, comparison in cell.facts["certificates"][name].items()
             for side, verb in (("witnesses_a", "allows"), ("witnesses_b", "forbids"))
-            for witness in one[side]
+            for witness in comparison[side]
         ]
         differ = cell.facts["differ"][name]
         row += ["; ".join(differences) or "equal", f"{differ} sentences differ" if differ else "identical"]

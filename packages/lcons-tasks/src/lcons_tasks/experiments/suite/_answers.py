@@ -95,8 +95,8 @@ def answers(cell: Cell, kept: Stages) -> Record:
     name = f"{cell.name}-{cell.size}-{cell.start + 1}"
     rows = {row: {FIGURE: round(float(f1(counts[row][FIGURE].sum(0))), 4)} for row in cell.rows}
     units = tuple(range(len(gold)))
-    one = RecordCell(name, at, rows, facts, rows_with_counts(counts, cell.rows), units)
-    return Record((one,), {"corpus": {"name": cell.corpus, "part": "test"}})
+    filled = RecordCell(name, at, rows, facts, rows_with_counts(counts, cell.rows), units)
+    return Record((filled,), {"corpus": {"name": cell.corpus, "part": "test"}})
 
 
 def label(cell: Cell, row: str, labelled: Sequence[Sentence], texts: Texts, words: Texts) -> Labels:

@@ -61,7 +61,9 @@ class LabelledSet:
     @cached_property
     def spans(self) -> bool:
         """Whether the labels are spans, so that span F1 is the measure; otherwise it is token accuracy."""
-        return are_spans({label for part in (self.pool, self.test) for one in part for label in one.labels})
+        return are_spans(
+            {label for part in (self.pool, self.test) for sentence in part for label in sentence.labels}
+        )
 
     @cached_property
     def sha256(self) -> str:
@@ -82,7 +84,7 @@ class LabelledSet:
         """(labelled sentences, unlabelled text): `size` sentences, and the next 3,000 or all others."""
         first = self.offset(size, start)
         turned = (*self.pool[first:], *self.pool[:first])
-        return turned[:size], tuple(one.words for one in turned[size : size + MOST_UNLABELLED])
+        return turned[:size], tuple(sentence.words for sentence in turned[size : size + MOST_UNLABELLED])
 
 
 def set_names(corpus: str) -> tuple[str, ...]:
@@ -115,10 +117,10 @@ def has_suite() -> bool:
 def _folders(corpus: str) -> dict[str, Path]:
     """The folders of sets by name, sorted; those of the first data folder that has some."""
     above = [folder / SUITE for folder in data_folders()] if corpus == SUITE else [Path(corpus)]
-    for one in above:
-        found = {path.parent.name: path.parent for path in sorted(one.glob("*/train.conll"))}
-        if found:
-            return found
+    for place in above:
+        folders = {path.parent.name: path.parent for path in sorted(place.glob("*/train.conll"))}
+        if folders:
+            return folders
     return {}
 
 
@@ -150,15 +152,15 @@ def _of_files(name: str, paths: dict[str, Path], most: int | None = None) -> Lab
 
 
 def _of_references(name: str) -> LabelledSet:
-    _, found = read_labelled(BUNDLED if name == CITATION else name)
-    order = np.random.default_rng(0).permutation(len(found)).tolist()
-    sentences = _sentences((found[i][0], runs_as_iob2(found[i][1])) for i in order)
+    _, references = read_labelled(BUNDLED if name == CITATION else name)
+    order = np.random.default_rng(0).permutation(len(references)).tolist()
+    sentences = _sentences((references[i][0], runs_as_iob2(references[i][1])) for i in order)
     tested = min(MOST_TESTED_REFERENCES, round(TESTED_REFERENCES * len(sentences)))
     return LabelledSet(name, sentences[tested:], sentences[:tested])
 
 
 def _read(path: Path) -> tuple[Sentence, ...]:
-    return _sentences((one.words, one.labels) for one in read_columns(path, WORD_LABEL))
+    return _sentences((sentence.words, sentence.labels) for sentence in read_columns(path, WORD_LABEL))
 
 
 def _sentences(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> tuple[Sentence, ...]:

@@ -100,7 +100,9 @@ class Suite(Experiment[Options, Cell]):
         if not record.cells:
             raise InvalidInput(f"`--size` must be smaller than a set: got {min(options.sizes)}.")
         sizes = {cell.at["size"] for cell in record.cells}
-        whole = [own for own in record.by("set").values() if {c.at["size"] for c in own.cells} == sizes]
+        whole = [
+            of_set for of_set in record.by("set").values() if {c.at["size"] for c in of_set.cells} == sizes
+        ]
         return render(
             self,
             options.corpus,

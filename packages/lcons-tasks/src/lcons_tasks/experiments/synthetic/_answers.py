@@ -121,8 +121,8 @@ def rows_that_hold(network: Network, points: Floats, seed: int = 0) -> float:
 
 def _answers(cell: Cell, kept: Stages) -> Record:
     programs, learned = cell.instance(kept), cell.learned(kept)
-    found, infeasible = predict(learned.network, programs.test.costs)
-    points = {LEARNED: found, **baselines(programs)}
+    predicted, infeasible = predict(learned.network, programs.test.costs)
+    points = {LEARNED: predicted, **baselines(programs)}
     rows = {name: solution_figures(programs, answer) for name, answer in points.items()}
     rows[LEARNED] |= {**network_figures(learned.network, programs), "infeasible": float(infeasible)}
     recipe, optima = cell.recipe, programs.test.optima
@@ -142,5 +142,5 @@ def _answers(cell: Cell, kept: Stages) -> Record:
     }
     at = {"hidden": cell.hidden, "seed": cell.seed}
     units = tuple(_UNITS * cell.seed + i for i in range(len(optima)))
-    one = RecordCell(cell.place, at, rows, facts, rows_with_counts(counts, list(rows)), units)
-    return Record((one,), {"corpus": {"name": "synthetic", "what": "integer programs, drawn by seed"}})
+    filled = RecordCell(cell.place, at, rows, facts, rows_with_counts(counts, list(rows)), units)
+    return Record((filled,), {"corpus": {"name": "synthetic", "what": "integer programs, drawn by seed"}})

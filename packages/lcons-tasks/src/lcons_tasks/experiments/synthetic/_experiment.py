@@ -75,9 +75,9 @@ class Synthetic(Experiment[Options, Cell]):
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraint of each cell."""
-        with replacing_folder(folder / "constraints") as made:
+        with replacing_folder(folder / "constraints") as constraints:
             for cell in self.cells(options):
-                network, target = cell.learned(kept).network, made / f"{cell.place}.json"
+                network, target = cell.learned(kept).network, constraints / f"{cell.place}.json"
                 space = FeatureSpace([binary("z", [f"z{j + 1}" for j in range(network.d)])])
                 target.parent.mkdir(exist_ok=True)
                 save(LearnedConstraint(network, space), target)
@@ -86,27 +86,29 @@ class Synthetic(Experiment[Options, Cell]):
         """The document of a run: test solutions with baselines, and figures of the networks, by number of
         hidden units; the headline has the largest K of the paper that was run, otherwise the largest K."""
         networks = record.by("hidden")
-        of_paper = {hidden: own for hidden, own in networks.items() if hidden in PAPER["hidden"]}
+        of_paper = {hidden: group for hidden, group in networks.items() if hidden in PAPER["hidden"]}
         return render(
             self,
             record.facts["corpus"]["name"],
             options=options,
             record=record,
             paper=PAPER,
-            networks={f"K = {hidden}": own for hidden, own in networks.items()},
+            networks={f"K = {hidden}": group for hidden, group in networks.items()},
             of_paper=of_paper,
             largest=networks[max(of_paper or networks)],
             rows_of=_rows,
             least={
-                measure: min(own.mean(LEARNED, measure) for own in of_paper.values())
+                measure: min(group.mean(LEARNED, measure) for group in of_paper.values())
                 for measure in (BITS, "satisfied", "gold rows")
                 if of_paper
             },
             paper_bits=dict(zip(map(float, PAPER["hidden"]), PAPER["figures"][BITS], strict=True)),
             claim=Claim,
             files=[
-                Constraints(f"instance-{seed}", tuple(f"constraints/{cell.name}.json" for cell in own.cells))
-                for seed, own in record.by("seed").items()
+                Constraints(
+                    f"instance-{seed}", tuple(f"constraints/{cell.name}.json" for cell in group.cells)
+                )
+                for seed, group in record.by("seed").items()
             ],
         )
 
@@ -124,12 +126,18 @@ def _rows(
 ) -> list[list[str | Figure | None]]:
     """The measures of baselines, and of learned constraints by network."""
     # The baselines are those of all instances, whichever a number of units was run on.
-    every = max(networks.values(), key=lambda own: len(own.cells))
+    every = max(networks.values(), key=lambda group: len(group.cells))
     lines = [(name, every, name) for name in baselines]
-    lines += [(name, own, LEARNED) for name, own in networks.items()]
+    lines += [(name, group, LEARNED) for name, group in networks.items()]
     return [
-        [name, *(own.figure(row, one, _stated(row, one, own.first.at), digits=1) for one in measures)]
-        for name, own, row in lines
+        [
+            name,
+            *(
+                group.figure(row, measure, _stated(row, measure, group.first.at), digits=1)
+                for measure in measures
+            ),
+        ]
+        for name, group, row in lines
     ]
 
 

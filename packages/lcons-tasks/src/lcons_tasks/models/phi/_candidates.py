@@ -101,8 +101,8 @@ _text = lru_cache(maxsize=1)(_Text)
 
 def _candidate(text: _Text, i: int) -> Iterator[str]:
     first, last = text.spans[i]
-    own, words, tags = (values[first:last] for values in (text.words, text.lower, text.pos))
-    shapes = list(map(shape, own))
+    cased, words, tags = (values[first:last] for values in (text.words, text.lower, text.pos))
+    shapes = list(map(shape, cased))
     yield from (BIAS, f"phrase={' '.join(words)}", f"length={min(len(words), 5)}")
     yield from (f"tags={' '.join(tags) if len(tags) <= 4 else _LONG}", f"shapes={' '.join(shapes[:5])}")
     yield from (f"first={words[0]}", f"last={words[-1]}", f"first tag={tags[0]}", f"last tag={tags[-1]}")
@@ -112,11 +112,11 @@ def _candidate(text: _Text, i: int) -> Iterator[str]:
         yield from _affixes(word, "prefix", "suffix", (2, 3, 4))
     yield from _affixes(words[-1], "last prefix", "last suffix", (1, 2, 3, 4))
     yield from (f"first suffix={words[0][-m:]}" for m in (2, 3) if len(words[0]) > m)
-    if any(char.isdigit() for word in own for char in word):
+    if any(char.isdigit() for word in cased for char in word):
         yield "digit"
-    if all(word.isupper() for word in own):
-        yield f"capitals={min(len(own), 4)}"
-    if any(_INITIAL.fullmatch(word) for word in own):
+    if all(word.isupper() for word in cased):
+        yield f"capitals={min(len(cased), 4)}"
+    if any(_INITIAL.fullmatch(word) for word in cased):
         yield "initial"
     if first == 0:
         yield "sentence start"
@@ -151,7 +151,7 @@ def _clustered(text: _Text, i: int, clusters: Clusters) -> Iterator[str]:
         if 0 <= t < len(text.words):
             known = clusters.of(text.words[t]) or clusters.of(text.words[t].rstrip("."))
             if known is not None:
-                yield from (f"{name} cluster {k}={own}" for k, own in enumerate(known, start=1))
+                yield from (f"{name} cluster {k}={cluster}" for k, cluster in enumerate(known, start=1))
             elif name == "word":
                 yield "no cluster"
 
@@ -215,13 +215,13 @@ def _beside(text: _Text, a: int, b: int, c: int, d: int, short: str) -> Iterator
 
 def _skeleton(between: Sequence[tuple[str, str]]) -> list[str]:
     """The words between, without determiners, adjectives and adverbs; a run of nouns becomes one N."""
-    found: list[str] = []
+    skeleton: list[str] = []
     for word, tag in between:
         if tag.startswith("VB") or tag in _SKELETON or not tag[:1].isalpha():
-            found.append(word)
-        elif tag.startswith("NN") and found[-1:] != ["N"]:
-            found.append("N")
-    return found
+            skeleton.append(word)
+        elif tag.startswith("NN") and skeleton[-1:] != ["N"]:
+            skeleton.append("N")
+    return skeleton
 
 
 def _kind(words: Sequence[str]) -> str:
