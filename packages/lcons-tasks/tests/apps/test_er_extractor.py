@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lcons_core import DamagedFile, InvalidInput, LconsError, LearnedConstraint, RectifierNetwork
 from lcons_core.features import Tuples
 from lcons_decode import Status, decode_relations
-from lcons_tasks.apps._extraction import entity_spans, load_recogniser, name_spans, read_marks, read_places
+from lcons_tasks.apps._extraction import entity_spans, load_recogniser, read_marks, read_places
 from lcons_tasks.apps._extractor import MOST_CANDIDATES, Extractor, load_extractor, parts
 from lcons_tasks.data._passage import Passage
 from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed
@@ -204,12 +204,6 @@ def test_marks_come_back_whatever_the_text_holds(text, borders):
 
 def escaped(text):
     return text.replace("[", "\\[").replace("]", "\\]")
-
-
-def test_runs_of_proper_nouns_are_names():
-    assert name_spans([]) == ()
-    assert name_spans(["DT", "NNP", "NNPS", ",", "NNP", "NN"]) == ((1, 3), (4, 5))
-    assert name_spans(["NNP", "NNP"]) == ((0, 2),)
 
 
 # Entities of a spaCy pipeline.

@@ -280,11 +280,3 @@ def test_roth_and_yih_has_the_sentences_of_the_paper_and_one_odd_pair():
     everything = certificates(learned(found, 1))
     assert everything["relation-relation"].witnesses_a == ({"relation": "LocatedAt", "reverse": "LocatedAt"},)
     assert [one.equal for one in everything.values()] == [True, True, False]
-
-
-@needs_conll04
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_two_pairs_recover_the_designed_constraints_in_every_split(seed):
-    found = load_corpus("conll04")
-    train = [found.passages[i] for i in found.split(seed)[0]]
-    assert all(one.equal for one in certificates(learned(train, 2)).values())
