@@ -57,10 +57,9 @@ from lcons_decode import ChainBatch, Hard, decode_batch
 from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.audit._rules import RULES, WordRules
 from lcons_tasks.data import Sentence
+from lcons_tasks.fitted._bases import Base
+from lcons_tasks.fitted._fit import MOST_LABELS
 from lcons_tasks.fitted._fitted_tagger import DESIGNED
-from lcons_tasks.models import LinearSettings
-from lcons_tasks.models._coded_text import CodedText, on_each_core
-from lcons_tasks.models._linear_chain import LinearChain
 
 SOURCES = ("model", *RULES)
 # The share of sentences that may break a scheme, and the scheme is still the rule.
@@ -70,14 +69,12 @@ FLOOR = 1e-6
 FOLDS, MANY, FOLDS_OF_MANY = 5, 5000, 3
 # Tokens that decide on the weights.
 MOST_TOKENS = 20_000
-SETTINGS = LinearSettings(0.1, 0.1, iterations=100)
+PENALTIES, ITERATIONS = (0.1, 0.1), 100
 # The score that a finding needs, and sentences per finding of weak sources.
 CLEAR, SENTENCES = 4.0, 20
 ODDS, RARITY = "odds", "rarity"
 # The share of O from which on the rank is rarity.
 MOSTLY_OUTSIDE = 1 / 3
-# CRFs of more labels take hours: their time grows with the square.
-MOST_LABELS = 400
 
 Progress = Callable[[str, int, int], None]
 
@@ -186,7 +183,7 @@ def audit(sentences: Sequence[Sentence], *, progress: Progress | None = None) ->
     rules = WordRules([sentence.words for sentence in sentences], y, len(labels))
     folds = [
         _Fold(batch, rules, bound, offsets[bound[0]])
-        for bound, batch in zip(bounds, _out_of_fold(sentences, bounds, labels, progress), strict=True)
+        for bound, batch in zip(bounds, _out_of_fold(sentences, bounds, progress), strict=True)
     ]
     weights = _weights(folds, y)
     scheme = _scheme(sentences, labels)
@@ -206,22 +203,15 @@ def audit(sentences: Sequence[Sentence], *, progress: Progress | None = None) ->
 
 
 def _out_of_fold(
-    sentences: Sequence[Sentence],
-    bounds: Sequence[tuple[int, int]],
-    labels: tuple[str, ...],
-    progress: Progress | None,
+    sentences: Sequence[Sentence], bounds: Sequence[tuple[int, int]], progress: Progress | None
 ) -> Iterator[ChainBatch]:
     """The scores of each fold by a model of the others."""
-    text = CodedText.of(sentence.x for sentence in sentences)
+    base = Base(sentences, (), ITERATIONS)
     others = [[i for i in range(len(sentences)) if not first <= i < stop] for first, stop in bounds]
-
-    def trained(chosen: Sequence[int]) -> LinearChain:
-        return text.train(chosen, [sentences[i].labels for i in chosen], SETTINGS, labels)
-
-    for done, ((first, stop), model) in enumerate(zip(bounds, on_each_core(trained, others), strict=True)):
+    for done, (bound, model) in enumerate(zip(bounds, base.train_each(others, PENALTIES), strict=True)):
         if progress is not None:
             progress("training models of the folds", done, len(bounds))
-        yield text.scores(model, first, stop)
+        yield base.scores(model, *bound)
 
 
 def _scheme(sentences: Sequence[Sentence], labels: Sequence[str]) -> str | None:

@@ -65,13 +65,13 @@ class WordRules:
     """The rules of all tokens of a corpus of S sentences, with label indices `labels` of its tokens."""
 
     def __init__(self, words: Sequence[Words], labels: Ints, L: int) -> None:
-        sentence = np.repeat(np.arange(len(words)), [len(one) for one in words])
-        forms = [[word.lower() for word in one] for one in words]
+        sentence_of = np.repeat(np.arange(len(words)), list(map(len, words)))
+        forms = [[word.lower() for word in sentence] for sentence in words]
         self.share = np.bincount(labels, minlength=L) / max(len(labels), 1)
         self.counts = []
         for side, _, _ in RULES.values():
-            keys = [key for one in forms for key in zip(one, neighbours(one, side), strict=True)]
-            self.counts.append(KeyCounts(keys, sentence, labels, L))
+            keys = [key for form in forms for key in zip(form, neighbours(form, side), strict=True)]
+            self.counts.append(KeyCounts(keys, sentence_of, labels, L))
 
     def probabilities(self, tokens: slice) -> list[Floats]:
         """(tokens, L) the probability of each label by each rule."""

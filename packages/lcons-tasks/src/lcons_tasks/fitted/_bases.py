@@ -38,7 +38,7 @@ class Base:
         self.unlabelled, self.iterations = unlabelled, iterations
         self.clusters, self.vectors = clusters, vectors
         columns = () if clusters is None else clusters.columns
-        self._hand = CodedText.of([self._read(one.words) for one in labelled], columns=columns)
+        self._hand = CodedText.of([self._read(sentence.words) for sentence in labelled], columns=columns)
         self._text = (
             self._hand if vectors is None else self._hand.with_vectors(vectors.labelled, vectors.hand)
         )

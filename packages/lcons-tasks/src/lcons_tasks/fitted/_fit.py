@@ -227,7 +227,7 @@ class _Work:
         clustered = plain
         options: list[tuple[str, Sequence[ChainBatch], Weights]] = []
         if self.uses(CLUSTERS):
-            texts = [*(one.words for one in self.train), *self.texts]
+            texts = [*(sentence.words for sentence in self.train), *self.texts]
             clusters = cluster_words(texts, seed=self.settings.seed)
             if clusters is not None:
                 clustered = self._trained(replace(plain.reading, clusters=clusters))
@@ -304,7 +304,7 @@ class _Work:
         self._say("training on all sentences")
         vectors = reading.vectors
         if vectors is not None and len(self.train) > len(self.sentences):
-            vectors = vectors.read([one.words for one in self.train])
+            vectors = vectors.read([sentence.words for sentence in self.train])
         base = self._base(replace(reading, vectors=vectors), self.train)
         (trained,) = base.train_each([range(len(self.train))], reading.penalties)
         batch = base.unlabelled_scores(trained) if any(weights) else None

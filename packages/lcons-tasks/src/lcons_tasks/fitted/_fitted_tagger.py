@@ -37,8 +37,8 @@ def contributions(parts: Sequence[str], counts: Sequence[Ints], seed: int) -> tu
     """What each part gives, from its counts (N, 3) and those of the part before it."""
     before = [counts[0], *counts[:-1]]
     return tuple(
-        Contribution(part, float(f1(own.sum(0))), bootstrap_f1([own], [last], seed=seed))
-        for part, own, last in zip(parts, counts, before, strict=True)
+        Contribution(part, float(f1(after.sum(0))), bootstrap_f1([after], [last], seed=seed))
+        for part, after, last in zip(parts, counts, before, strict=True)
     )
 
 
@@ -158,11 +158,11 @@ class Fitted:
             "base": self.base,
             "fitted": self.figure,
             "gain": asdict(self.gain),
-            "contributions": [asdict(one) for one in self.contributions],
+            "contributions": list(map(asdict, self.contributions)),
             "chosen": dict(self.chosen),
             "advice": list(self.advice),
             "rules": list(self.rules),
-            "changed": [asdict(one) for one in self.changed],
+            "changed": list(map(asdict, self.changed)),
         }
 
 
@@ -180,7 +180,7 @@ class FittedTagger(Fitted):
         """Writes the tagger, which `lcons tag` and `load_constrained_tagger` read, and its report."""
         from lcons_tasks.fitted._report import fit_reports
 
-        self.tagger.save(folder, lambda made: fit_reports(self, made))
+        self.tagger.save(folder, lambda place: fit_reports(self, place))
 
 
 def telling_rules(tagger: ConstrainedTagger, most: int = MOST_RULES) -> tuple[str, ...]:

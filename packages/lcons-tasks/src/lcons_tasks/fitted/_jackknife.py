@@ -69,21 +69,21 @@ def resemblance(
     >>> resemblance(same, same, fold_bounds(4, 2))
     1.0
     """
-    own = [[form(word) for word in words] for words in labelled]
+    sentences = [[form(word) for word in words] for words in labelled]
     text = [[form(word) for word in words] for words in unlabelled[:MOST_COMPARED]]
     if not text:
         return 1.0
-    counts = Counter(word for words in (*own, *text) for word in set(words))
-    weight = {word: np.log((len(own) + len(text)) / count) for word, count in counts.items()}
+    counts = Counter(word for words in (*sentences, *text) for word in set(words))
+    weight = {word: np.log((len(sentences) + len(text)) / count) for word, count in counts.items()}
 
-    def known(words: Sequence[Sequence[str]], others: set[str]) -> float:
-        total = sum(weight[word] for one in words for word in one)
-        return float(sum(weight[word] for one in words for word in one if word in others) / (total or 1.0))
+    def known(part: Sequence[Sequence[str]], others: set[str]) -> float:
+        total = sum(weight[word] for words in part for word in words)
+        return float(sum(weight[word] for words in part for word in words if word in others) / (total or 1.0))
 
     sides = []
     for first, stop in folds:
-        others = {word for i, one in enumerate(own) if not first <= i < stop for word in one}
-        sides.append((known(own[first:stop], others), known(text, others)))
+        others = {word for words in (*sentences[:first], *sentences[stop:]) for word in words}
+        sides.append((known(sentences[first:stop], others), known(text, others)))
     inside, outside = np.mean(sides, axis=0)
     return max(1.0, float(inside / outside)) if outside else 1.0
 

@@ -63,7 +63,7 @@ class FittedScores(Fitted):
             Described(use.name, use.constraint, {"weight": _weight(use)}) for use in self.constraints
         ]
         more = {"chosen": dict(self.chosen)}
-        DECODING.write(folder, None, described, more, lambda made: fit_reports(self, made))
+        DECODING.write(folder, None, described, more, lambda place: fit_reports(self, place))
 
     def options(self, folder: str | os.PathLike[str]) -> list[str]:
         """The options of `lcons decode` for the constraints in a folder that `save` wrote."""
@@ -92,22 +92,22 @@ def fit_scores(
     (0.0, 100.0, ['iob2'])
     """
     settings = settings or FitSettings()
-    sequences = [one if isinstance(one, Scored) else Scored(one) for one in scored]
+    sequences = [scores if isinstance(scores, Scored) else Scored(scores) for scores in scored]
     _check_same(train, sequences)
     if len(train) < 2:
         raise InvalidInput(f"fit needs at least 2 labelled sentences: got {len(train)}; label some more.")
-    return _Choice(train, ChainBatch.of([one.scores for one in sequences]), settings).run()
+    return _Choice(train, ChainBatch.of([sequence.scores for sequence in sequences]), settings).run()
 
 
 def _check_same(train: Sequence[Sentence], scored: Sequence[Scored]) -> None:
     if len(train) != len(scored):
         raise InvalidInput(f"expected scores of {len(train):,} labelled sentences: got {len(scored):,}.")
-    for number, (sentence, one) in enumerate(zip(train, scored, strict=True), start=1):
-        words = tuple(one.x.get(WORD, sentence.words))
-        if len(sentence) != len(one.scores) or words != sentence.words:
+    for number, (sentence, sequence) in enumerate(zip(train, scored, strict=True), start=1):
+        words = tuple(sequence.x.get(WORD, sentence.words))
+        if len(sentence) != len(sequence.scores) or words != sentence.words:
             raise InvalidInput(
                 f"sentence {number} of the scores must be {' '.join(sentence.words)[:60]!r}: got"
-                f" {len(one.scores)} tokens, {' '.join(words)[:60]!r}."
+                f" {len(sequence.scores)} tokens, {' '.join(words)[:60]!r}."
             )
 
 
@@ -184,8 +184,8 @@ def bias_of_outside(labels: Sequence[str], bias: float) -> Soft:
     feature = NgramLabels(tuple(labels), n=1)
     costly = [(label == OUTSIDE) == (bias > 0) for label in labels]
     network = RectifierNetwork(np.where(costly, 2.0, 0.0)[None, :], np.zeros(1))
-    made = LearnedConstraint(network, feature.space, feature, {"designed": "bias of O"})
-    return Soft(made, abs(bias), FEWER if bias > 0 else MORE)
+    constraint = LearnedConstraint(network, feature.space, feature, {"designed": "bias of O"})
+    return Soft(constraint, abs(bias), FEWER if bias > 0 else MORE)
 
 
 def _weight(use: Hard | Soft) -> float | None:

@@ -36,11 +36,11 @@ _OPTIMISTIC = (
 
 def fit_document(fitted: Fitted, next_command: str = "") -> Document:
     """The report of a fitted tagger; `next_command` is a command to try next."""
-    title, made, sides = _names(fitted)
+    title, source, sides = _names(fitted)
     choosing = fitted.chosen.get("sentences that chose", fitted.labelled)
     part = f"{choosing:,} of " if choosing < fitted.labelled else ""
     compared = (
-        f"{made} Figures are {fitted.measure} on {part}the labelled sentences, by {fitted.chosen['folds']}"
+        f"{source} Figures are {fitted.measure} on {part}the labelled sentences, by {fitted.chosen['folds']}"
         " contiguous folds."
     )
     headline = None
@@ -68,11 +68,11 @@ def fit_document(fitted: Fitted, next_command: str = "") -> Document:
 def _names(fitted: Fitted) -> tuple[str, str, tuple[str, str]]:
     """The title, what was made of what, and the two sides of the headline."""
     if fitted.unlabelled is None:
-        made = f"Constraints for the scores of a tagger, from {fitted.labelled:,} labelled sentences."
-        return "Constraints for a tagger", made, ("by the scores alone", "under the constraints")
+        source = f"Constraints for the scores of a tagger, from {fitted.labelled:,} labelled sentences."
+        return "Constraints for a tagger", source, ("by the scores alone", "under the constraints")
     text = f" and {fitted.unlabelled:,} without labels" if fitted.unlabelled else ""
-    made = f"A tagger from {fitted.labelled:,} labelled sentences{text}."
-    return "A fitted tagger", made, ("by the base model", "by the fitted tagger")
+    source = f"A tagger from {fitted.labelled:,} labelled sentences{text}."
+    return "A fitted tagger", source, ("by the base model", "by the fitted tagger")
 
 
 def fit_reports(fitted: Fitted, folder: Path) -> Mapping[str, str]:
@@ -99,7 +99,7 @@ def _parts(fitted: Fitted) -> list[Block]:
 def _changed(fitted: Fitted) -> list[Block]:
     if not fitted.changed:
         return [Text("No labelled sentence changed.")]
-    changes = tuple(Change(one.words, one.before, one.after, one.gold) for one in fitted.changed)
+    changes = tuple(Change(s.words, s.before, s.after, s.gold) for s in fitted.changed)
     return [Sentences("the labelled sentences, by models that had not seen them", changes)]
 
 
