@@ -106,9 +106,9 @@ class Synthetic(Experiment[Options, Cell]):
             claim=Claim,
             files=[
                 Constraints(
-                    f"instance-{seed}", tuple(f"constraints/{cell.name}.json" for cell in group.cells)
+                    f"instance-{seed}", tuple(f"constraints/{cell.name}.json" for cell in drawn.cells)
                 )
-                for seed, group in record.by("seed").items()
+                for seed, drawn in record.by("seed").items()
             ],
         )
 
@@ -129,16 +129,12 @@ def _rows(
     every = max(networks.values(), key=lambda group: len(group.cells))
     lines = [(name, every, name) for name in baselines]
     lines += [(name, group, LEARNED) for name, group in networks.items()]
-    return [
-        [
-            name,
-            *(
-                group.figure(row, measure, _stated(row, measure, group.first.at), digits=1)
-                for measure in measures
-            ),
-        ]
-        for name, group, row in lines
-    ]
+    rows: list[list[str | Figure | None]] = []
+    for name, group, row in lines:
+        stated = [_stated(row, measure, group.first.at) for measure in measures]
+        figures = (group.figure(row, *pair, digits=1) for pair in zip(measures, stated, strict=True))
+        rows.append([name, *figures])
+    return rows
 
 
 EXPERIMENT = Synthetic()
