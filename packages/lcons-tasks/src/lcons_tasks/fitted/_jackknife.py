@@ -25,10 +25,12 @@ s = SE * resemblance^2. The part stays if the mean of the gain after both is not
 
     g / s^2 + m left / (t left)^2 >= 0,    that is    g >= -PRIOR * s^2 / left,    PRIOR = m / t^2
 
-So folds that are too noisy to tell leave the decision to the other corpora. Where less than ENOUGH is left,
-it must gain by the folds. Each part is judged against the best so far, consistency thus against clusters.
+So folds that are too noisy to tell leave the decision to the other corpora. Where more than MUCH is left, it
+also stays unless the folds are surely against it, g >= -SURE * s * (1 - MUCH / left); where less than ENOUGH
+is left, it must gain by the folds. Each part is judged against the best so far, consistency thus against
+clusters.
 
-PRIOR and ENOUGH were chosen on dev parts of nine corpora, each left out in turn: few labels, rare ones, and
+The constants were chosen on dev parts of nine corpora, each left out in turn: few labels, rare ones, and
 labelled sentences of one style with others to tag.
 """
 
@@ -49,6 +51,8 @@ from lcons_tasks.stats import drawn_weights, f1
 DRAWS = 500
 # What other corpora say for a part, in parts of the noise of folds; with fewer points left, it must gain.
 PRIOR, ENOUGH = 3.0, 10.0
+# Standard errors by which folds must be against it where more points are left than these.
+SURE, MUCH = 2.0, 25.0
 # Standard errors that another change needs.
 LIKELY = 1.0
 # Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
@@ -134,4 +138,4 @@ def stays(before: Ints, after: Ints, draws: Draws, resemblance: float) -> bool:
     if left < ENOUGH:
         return new > old
     noise = draws.error(after, before) * resemblance**2
-    return new - old >= -PRIOR * noise**2 / left
+    return new - old >= -max(PRIOR * noise**2 / left, SURE * noise * (1 - MUCH / left))
