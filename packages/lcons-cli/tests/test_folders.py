@@ -118,6 +118,11 @@ def test_an_output_folder_is_locked_while_a_run_writes(folder):
     assert run(folder, "--jobs", 1).exit_code == 0
 
 
+def test_a_lock_that_another_run_has_removed_meanwhile_is_no_lock(folder, monkeypatch):
+    monkeypatch.setattr(fcntl, "flock", lambda *_: (folder / "out/.lock").unlink())
+    refused(run(folder, "--jobs", 1))
+
+
 # Functions of batches that any process can load: they are expressions of the columns.
 DOUBLES = "{'number': number, 'double': [2 * n for n in number]}"
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,6 +49,9 @@ def locked(folder: Path, record: str, names: Iterable[str]) -> Iterator[None]:
     with (folder / ".lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # A run that ended may have unlinked the file after it was opened here: then it locks nothing.
+            if not os.path.samestat(os.fstat(lock.fileno()), (folder / ".lock").stat()):
+                raise BlockingIOError
         except OSError:
             raise LconsError(f"another run writes into {str(folder)!r}: name another folder.") from None
         try:
