@@ -62,7 +62,6 @@ READERS: dict[str, tuple[Read, str, Path | bytes]] = {
     "labels": (read_labels, "labels.txt", b"B-NP\nI-NP\nO\n"),
     "label model": (read_model, "m.json", b'{"labels": ["A", "B"], "transition": [[0, 1], [1, 0]]}'),
     "table": (read_data, "t.csv", INPUTS / "table.csv"),
-    "table in an archive": (read_data, "t.npz", INPUTS / "table.npz"),
     "columns": (read_data, "t.conll", b"The DT B-NP\ndog NN I-NP\n\nruns VB O\n\n"),
     "columns by name": (read_columns, "t.txt", b"The DT B-NP\ndog NN I-NP\n\n"),
     "CoNLL-U": (read_data, "t.conllu", b"# x\n1\tThe\t_\tDT\t_\t_\t_\t_\t_\t_\n\n"),

@@ -41,7 +41,6 @@ COMMANDS = {
     "learn-unknown": "learn train.conll -o out.json --recipe unknown.toml",
     "learn-pairs": "learn pairs.jsonl -o out.json --names source,relation -K 2 --no-held-out",
     "learn-table": "learn table.csv -o out.json -K 2",
-    "learn-table-npz": "learn table.npz -o out.json -K 2 --json",
     "learn-nothing": "learn nothing.conll -o out.json",
     "learn-two-wishes": "learn train.conll -o out.json --held-out-end --no-held-out",
     "scheme": "scheme bioes B-X,I-X,E-X,S-X,O -o out.json --json",

@@ -27,14 +27,13 @@ _MANY_LABELS = 20
 def labelled_options(command: Any) -> Any:
     """Adds `form` and `columns` to a command."""
     columns = "The places of the columns, as in `word,pos,label` or `word=1,label=-1`: see `lcons learn`."
-    form = "conll, tabs, jsonl, csv, npz, datasets, or one of lcons-contrib. Default: from the file."
+    form = "conll, tabs, jsonl, csv, datasets, or one of lcons-contrib. Default: from the file."
     command = click.option("--columns", metavar="COLUMNS", help=columns)(command)
     return click.option("--format", "form", metavar="FORMAT", help=form)(command)
 
 
-def read_labelled(path: str, form: str | None, columns: str | None, valid: str | None = None) -> Data:
-    """The data in a file; prints which columns are read if none were stated. `valid` is the label of valid
-    rows in a table of psi vectors."""
+def read_labelled(path: str, form: str | None, columns: str | None) -> Data:
+    """The data in a file; prints which columns are read if none were stated."""
     from lcons_core._instance import WORD
     from lcons_tasks.own_data import Structures, read_data
     from lcons_tasks.own_data._conll import described_layout, labelled_layout
@@ -47,7 +46,7 @@ def read_labelled(path: str, form: str | None, columns: str | None, valid: str |
         say(f"reading CoNLL columns {layout} of {name}; choose others with --columns")
     with progress(f"reading {name}"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        data = read_data(path, kind, columns, tabs, valid)
+        data = read_data(path, kind, columns, tabs)
     for warning in caught:
         warn(str(warning.message))
     if isinstance(data, Structures) and not data.tuples:

@@ -76,14 +76,14 @@ def learn(
     """Learn a constraint from the labelled structures in DATA, and print its rules.
 
     DATA is CoNLL columns, JSON lines ({"labels": [...], "words": [...], "pos": [...]}, or {"tuples":
-    [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1,
-    or npz with X, y and names. Columns of a table named block=value form a block, of which one value holds;
-    numbers with fractions or below 0 are real or integer columns.
+    [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1.
+    Columns of a table named block=value form a block, of which one value holds; numbers with fractions or
+    below 0 are real or integer columns.
 
     `--format` is conll; tabs: columns separated by one tab, so that cells may contain blanks; jsonl: JSON
     lines or an array, also of doccano and of spaCy's tuples; csv: a token and a tag per row, or psi vectors;
-    npz: psi vectors; datasets: a folder that Hugging Face `datasets` saved. With lcons-contrib also spacy (a
-    DocBin), prodigy, label-studio, webanno (TSV 3) and brat: files of these tools.
+    datasets: a folder that Hugging Face `datasets` saved. With lcons-contrib also spacy (a DocBin), prodigy,
+    label-studio, webanno (TSV 3) and brat: files of these tools.
 
     `--columns` are places of columns. CoNLL: `word,pos,label` are the first three, `_` skips one;
     `word=1,label=-1` are numbers, negative ones from the end. JSON lines and datasets:
@@ -126,9 +126,9 @@ def learn(
     from lcons_tasks import own_data
     from lcons_tasks.own_data._data import HELD_OUT, Split
 
-    settings, valid = read_recipe(recipe, options)
-    whole = train = read_labelled(data, form, columns, valid)
-    judges = None if held_out is None else read_labelled(held_out, form, columns, valid)
+    settings = read_recipe(recipe, options)
+    whole = train = read_labelled(data, form, columns)
+    judges = None if held_out is None else read_labelled(held_out, form, columns)
     folds = None if held_out or held_out_end or no_held_out else settings.folds
     part = Split.of_file(whole, Path(data).name, HELD_OUT if held_out_end else 0.0)
     judged = part.held_out
@@ -166,9 +166,9 @@ def learn(
     say(f"written to {output}: the constraint learned from {source}")
 
 
-def read_recipe(path: str | None, options: dict[str, Any]) -> tuple[Recipe, str | None]:
-    """(the recipe of a TOML file with the given options in their place, the label of valid rows of a table);
-    raises `InvalidInput` for a setting that a recipe does not have."""
+def read_recipe(path: str | None, options: dict[str, Any]) -> Recipe:
+    """The recipe of a TOML file with the given options in their place; raises `InvalidInput` for a setting
+    that a recipe does not have."""
     import tomllib
 
     from lcons_core import InvalidInput, Recipe
@@ -183,8 +183,7 @@ def read_recipe(path: str | None, options: dict[str, Any]) -> tuple[Recipe, str 
         settings["evidence"] = None
     if isinstance(settings.get("names"), str):
         settings["names"] = [name.strip() for name in settings["names"].split(",")]
-    valid = settings.pop("valid", None)
     try:
-        return Recipe.from_dict(settings), valid
+        return Recipe.from_dict(settings)
     except TypeError as error:
         raise InvalidInput(f"a setting of the recipe {path!r} has a wrong type: {error}.") from None

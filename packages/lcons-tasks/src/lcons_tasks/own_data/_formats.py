@@ -5,7 +5,7 @@
 | `conll` | columns, also CoNLL-U; blank lines between sentences (`_conll`) | a sentence |
 | `jsonl` | JSON lines or an array; doccano, spaCy's tuples (`_records`) | a record, or a sentence |
 | `csv` | a table with a column of tokens and one of tags (`_records`) | a sentence |
-| `csv`, `npz` | a table of psi vectors (`_tables`) | a row |
+| `csv` | a table of psi vectors (`_tables`) | a row |
 | `datasets` | a folder that Hugging Face `datasets` saved (`_datasets`) | a row |
 
 The format of a file is found by the ending of its name, or else by its first bytes. If neither decides, an
@@ -28,10 +28,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 from lcons_core import InvalidInput, MissingExtra
 from lcons_core._instance import WORD
@@ -39,7 +38,7 @@ from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import text_sentences
 from lcons_tasks.own_data._conll import File, labelled_sentences, words_of_columns
-from lcons_tasks.own_data._data import Data, PsiTable, Structures
+from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._datasets import dataset_records, from_dataset, is_dataset, load_dataset
 from lcons_tasks.own_data._records import (
     LABEL,
@@ -52,25 +51,14 @@ from lcons_tasks.own_data._records import (
     row_records,
     words_of_records,
 )
-from lcons_tasks.own_data._tables import VALID, cells_of, csv_rows, read_csv, read_npz
+from lcons_tasks.own_data._tables import VALID, cells_of, csv_rows, read_csv
 
-RAW, CONLL, JSON, CSV, NPZ, DATASETS = "raw", "conll", "jsonl", "csv", "npz", "datasets"
-
-
-class Format(NamedTuple):
-    """The endings of the files of a format, the records in them, and the table of psi vectors."""
-
-    endings: tuple[str, ...]
-    records: Callable[[File, Record], Iterator[tuple[int, Record]]] | None = None
-    table: Callable[[File, str | None], PsiTable] | None = None
-
-
-FORMATS = {
-    CONLL: Format((".conll", ".conllu", ".iob", ".iob2", ".bio")),
-    JSON: Format((".jsonl", ".ndjson", ".json"), lambda path, stated: json_records(path)),
-    CSV: Format((".csv",), lambda path, stated: row_records(csv_rows(path), stated), read_csv),
-    NPZ: Format((".npz",), None, read_npz),
-    DATASETS: Format((), lambda path, stated: dataset_records(load_dataset(path))),
+RAW, CONLL, JSON, CSV, DATASETS = "raw", "conll", "jsonl", "csv", "datasets"
+FORMATS = (CONLL, JSON, CSV, DATASETS)
+ENDINGS = {
+    **dict.fromkeys((".conll", ".conllu", ".iob", ".iob2", ".bio"), CONLL),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), JSON),
+    ".csv": CSV,
 }
 # Formats and endings that lcons-contrib reads, so that lcons can name it where it is missing.
 _OF_CONTRIB = ("brat", "label-studio", "prodigy", "spacy", "webanno", ".ann", ".spacy")
@@ -91,8 +79,7 @@ def tell_format(path: File, columns: bool = False, tabs: bool = False) -> str:
     ending = Path(path).suffix.lower()
     if ending in _OF_CONTRIB or ending in _registered():
         return ending
-    by_name = (name for name, form in FORMATS.items() if ending in form.endings)
-    form = next(by_name, None) or _by_content(beginning(path), columns)
+    form = ENDINGS.get(ending) or _by_content(beginning(path), columns)
     if form is None:
         raise InvalidInput(
             f"the format of {os.fspath(path)!r} is not clear: state it with the argument `form` ({_known()})."
@@ -121,7 +108,7 @@ def _known() -> str:
 
 def _by_content(head: bytes, columns: bool) -> str | None:
     if head.startswith(COMPRESSED) or b"\0" in head:
-        return NPZ if head.startswith(b"PK\x03\x04") else None
+        return None
     lines = [line.strip() for line in head.decode("utf-8-sig", "replace").split("\n")]
     # The last line may be cut.
     text = "\n".join(lines[: None if len(head) < _BEGINNING else -1]).strip()
@@ -157,31 +144,22 @@ def check_text(path: File) -> None:
         raise malformed(path, 1, "lines must end in LF or CR LF: got CR alone, as on old Macs.")
 
 
-def read_data(
-    path: File,
-    form: str | None = None,
-    columns: str | None = None,
-    tabs: bool = False,
-    valid: str | None = None,
-) -> Data:
+def read_data(path: File, form: str | None = None, columns: str | None = None, tabs: bool = False) -> Data:
     """The structures or vectors of a file.
 
     `form` is one of `FORMATS` or registered, or None: found from the file. `columns` states the places of the
     columns: for CoNLL columns as `word,pos,label` or `word=1,label=-1`, for the others by the names in the
     file, as `word=tokens,label=tags`.
     `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they may contain blanks.
-    `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
     """
     form = form or tell_format(path, columns is not None, tabs)
     if form in (CONLL, JSON, CSV):
         check_text(path)
     stated = members_of(columns or "") if form != CONLL else {}
-    if table := _table_reader(path, form, stated):
+    if _is_table(path, form, stated):
         if stated:
             raise InvalidInput("a table of psi vectors needs no `columns`: its header names them.")
-        return table(path, valid)
-    if valid is not None:
-        raise InvalidInput("`valid` is for tables of psi vectors: all structures in a file are valid.")
+        return read_csv(path)
     if form == CONLL:
         data = Structures(tuple(labelled_sentences(path, columns, tabs)))
     elif form == DATASETS:
@@ -196,17 +174,15 @@ def read_data(
     return data
 
 
-def _table_reader(path: File, form: str, stated: Record) -> Callable[[File, str | None], PsiTable] | None:
-    """The reader of psi vectors, unless the file holds tokens or records."""
-    table = FORMATS[form].table if form in FORMATS else None
-    tokens = form == CSV and _are_tokens(next(csv_rows(path), (1, []))[1], stated)
-    return None if tokens else table
+def _is_table(path: File, form: str, stated: Record) -> bool:
+    """Whether a file holds psi vectors, not tokens or records."""
+    return form == CSV and not _are_tokens(next(csv_rows(path), (1, []))[1], stated)
 
 
 def _records(path: File, form: str, stated: Record) -> Iterator[tuple[int, Record]]:
-    records = FORMATS[form].records
-    assert records is not None
-    return records(path, stated)
+    if form == DATASETS:
+        return dataset_records(load_dataset(path))
+    return json_records(path) if form == JSON else row_records(csv_rows(path), stated)
 
 
 def _read_registered(path: File, form: str, stated: Mapping[str, str]) -> Structures:
@@ -248,7 +224,7 @@ def read_words(path: File, columns: str | None = None, tabs: bool = False) -> tu
     """
     ending, single = Path(path).suffix.lower(), _has_single_words(path)
     try:
-        tabs = tabs and ending not in (".txt", *FORMATS[JSON].endings)
+        tabs = tabs and ending != ".txt" and ENDINGS.get(ending) != JSON
         form = CONLL if single else tell_format(path, tabs=tabs)
     except InvalidInput:
         form = RAW
@@ -262,7 +238,7 @@ def read_words(path: File, columns: str | None = None, tabs: bool = False) -> tu
             sentences = [x[WORD] for x in text_sentences(file)]
     elif form == CONLL:
         sentences = words_of_columns(path, columns, tabs, single)
-    elif _table_reader(path, form, {}):
+    elif _is_table(path, form, {}):
         raise InvalidInput(f"{os.fspath(path)}: expected text or sentences: got a table of psi vectors.")
     elif form in FORMATS:
         sentences = words_of_records(path, _records(path, form, stated), stated)
@@ -276,7 +252,7 @@ def read_words(path: File, columns: str | None = None, tabs: bool = False) -> tu
 
 def _has_single_words(path: File) -> bool:
     """Whether each line of the beginning of a file has one cell or none; one line may be a heading."""
-    if is_dataset(path) or Path(path).suffix.lower() in (".csv", ".npz"):
+    if is_dataset(path) or Path(path).suffix.lower() == ".csv":
         return False
     head = beginning(path)
     lines = [line for line in head.splitlines() if line.strip()]
