@@ -52,7 +52,7 @@ DRAWS = 500
 # What other corpora say for a part, in parts of the noise of folds; with fewer points left, it must gain.
 PRIOR, ENOUGH = 3.0, 10.0
 # Standard errors by which folds must be against it where more points are left than these.
-SURE, MUCH = 2.0, 25.0
+SURE, MUCH = 2.0, 20.0
 # Standard errors that another change needs.
 LIKELY = 1.0
 # Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
