@@ -12,7 +12,7 @@ import pytest
 from lcons_cli.run import run as commands
 from lcons_cli.run import values
 from lcons_tasks.experiments import EXPERIMENTS
-from lcons_tasks.report._markdown import aligned_table
+from lcons_tasks.report._text import aligned_table
 
 ROOT = Path(__file__).resolve().parent.parent
 # The page of the protocol has definitions, no figures.

@@ -24,7 +24,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from lcons_tasks.report._markdown import aligned_table
+from lcons_tasks.report._text import aligned_table
 
 MARKED = re.compile(
     r"^<!-- (?P<kind>table|command)(?: (?P<run>[^\s:]+))?(?:: (?P<name>.+?))? -->\n"

@@ -11,9 +11,9 @@ from golden_runs import MAIN_FIGURES, RUNS, figures
 from page_outline import outline
 
 from lcons_core import load
-from lcons_tasks.report._constraints import Limits
 from lcons_tasks.report._page import report_page, summary
 from lcons_tasks.report._run import read_runs
+from lcons_tasks.report._views import Limits
 
 # By task: a command that uses what a run leaves, its input, and how its output begins.
 USES = {

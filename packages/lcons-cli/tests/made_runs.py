@@ -24,8 +24,8 @@ from lcons_tasks.report._document import (
     Sentences,
     Table,
     Text,
+    write_document,
 )
-from lcons_tasks.report._storage import write_document
 from lcons_tasks.stats import Interval
 
 HASH = "52faba3e4e887b175e5ff01b087407ef7e753ab9cf08608223d96d8872ff61fb"

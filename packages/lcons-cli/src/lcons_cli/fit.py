@@ -195,7 +195,7 @@ def _summary(fitted: Fitted, command: str) -> Iterator[str]:
     from lcons_tasks.fitted._report import fit_document
     from lcons_tasks.report import to_terminal
     from lcons_tasks.report._document import Change
-    from lcons_tasks.report._markdown import marked_lines
+    from lcons_tasks.report._text import marked_lines
 
     yield to_terminal(fit_document(fitted, command), WIDTH).rstrip("\n")
     yield from fitted.advice

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from lcons_core import InvalidInput
 from lcons_decode import ChainBatch, viterbi
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine._baselines import COUNTS, TABLE, WindowTable, decode_windows
-from lcons_tasks.experiments.engine._rows import once
+from lcons_tasks.experiments.engine._rows import COUNTS, TABLE, WindowTable, decode_windows, once
 
 LABELS = ("A", "B", "C")
 

@@ -23,7 +23,7 @@ from lcons_core import (
 from lcons_core.features import NgramContext, NgramLabels
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import Document, to_html
-from lcons_tasks.report._constraints import Limits
+from lcons_tasks.report._change import NO_WINDOW, gain, reason
 from lcons_tasks.report._document import (
     Change,
     Constraints,
@@ -33,14 +33,13 @@ from lcons_tasks.report._document import (
     Sentences,
     Table,
     Text,
+    write_document,
 )
 from lcons_tasks.report._matrix import Combination, matrices
 from lcons_tasks.report._page import report_page
-from lcons_tasks.report._reasons import NO_WINDOW, reason
 from lcons_tasks.report._run import Run, read_runs
-from lcons_tasks.report._spans import gain
-from lcons_tasks.report._storage import write_document
 from lcons_tasks.report._templates import environment
+from lcons_tasks.report._views import Limits
 from lcons_tasks.stats import Interval
 
 HOSTILE = "</td><script>alert(1)</script>\"'&"

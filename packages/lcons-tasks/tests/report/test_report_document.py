@@ -25,10 +25,10 @@ from lcons_tasks.report._document import (
     Sentences,
     Table,
     Text,
+    write_document,
 )
 from lcons_tasks.report._page import report_page
 from lcons_tasks.report._run import Run
-from lcons_tasks.report._storage import write_document
 from lcons_tasks.stats import Interval
 
 PEOPLE = ("B-Person", "I-Person", "O", "O", "B-Location", "O")

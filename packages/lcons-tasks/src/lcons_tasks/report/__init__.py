@@ -7,10 +7,8 @@ The page loads nothing, escapes every text, and has a policy under which only it
 Not in the paper.
 """
 
-from lcons_tasks.report._document import Document
-from lcons_tasks.report._markdown import to_markdown
+from lcons_tasks.report._document import Document, read_document
 from lcons_tasks.report._page import to_html
-from lcons_tasks.report._storage import read_document
-from lcons_tasks.report._terminal import to_terminal
+from lcons_tasks.report._text import to_markdown, to_terminal
 
 __all__ = ["Document", "read_document", "to_html", "to_markdown", "to_terminal"]

@@ -32,9 +32,8 @@ from lcons_decode.files._answers import NO_LABEL
 from lcons_tasks.data import Columns, Sentence, read_columns, write_columns
 from lcons_tasks.data._passage import NO_ENTITY
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
-from lcons_tasks.report._document import Change
-from lcons_tasks.report._spans import SIDES, Side
-from lcons_tasks.report._storage import first_error
+from lcons_tasks.report._change import SIDES, Side
+from lcons_tasks.report._document import Change, first_error
 
 PREDICTIONS = Columns(
     ("word", "pos", "gold", "exact", "constrained"),

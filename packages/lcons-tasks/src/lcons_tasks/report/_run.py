@@ -19,9 +19,8 @@ from typing import Any, TypeVar
 
 from lcons_core import InvalidInput, load
 from lcons_tasks.report._decoded import DECODE, decoded_document
-from lcons_tasks.report._document import Constraints, Document, Facts, Section
+from lcons_tasks.report._document import Constraints, Document, Facts, Section, read_document
 from lcons_tasks.report._predictions import is_decoded
-from lcons_tasks.report._storage import read_document
 
 # The name of the task of constraint files.
 CONSTRAINT = "constraint"

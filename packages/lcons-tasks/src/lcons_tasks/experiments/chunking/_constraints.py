@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lcons_core import Recipe
-from lcons_tasks.experiments.engine._baselines import COUNTS, TABLE
 from lcons_tasks.experiments.engine._labelling import Right, Setting, choose
-from lcons_tasks.experiments.engine._rows import CHOSEN, TableRow, baseline_rows, once
+from lcons_tasks.experiments.engine._rows import CHOSEN, COUNTS, TABLE, TableRow, baseline_rows, once
 
 SOFT = (
     once("pos", 1, many="all", by_frequency=True),

@@ -20,7 +20,7 @@ The rows of the table, by decoder:
 | constrained-exact | the local features, hard, decoded exactly; and C3 with the global ones, also exactly |
 | soft | each local feature, C3, and windows of shapes, words, POS tags and clues, as penalties, exactly |
 | designed | the hand-written rules (`designed`): all of them hard by search, and the local ones soft |
-| baselines | the windows of two soft rows without networks (`engine._baselines`) |
+| baselines | the windows of two soft rows without networks (`engine._rows`) |
 
 Paper: Sec. 5, Table 3. Not in the paper: constrained-exact, soft; designed is quoted there.
 
@@ -60,9 +60,8 @@ from lcons_core.features._ngrams import START
 from lcons_core.reason._rules import Box, forbid_boxes
 from lcons_tasks.data._references import CORA_FIELDS
 from lcons_tasks.data.text._clues import CLUE
-from lcons_tasks.experiments.engine._baselines import COUNTS, TABLE
 from lcons_tasks.experiments.engine._labelling import Right, Setting, Weights, choose, choose_weights
-from lcons_tasks.experiments.engine._rows import CHOSEN, EXACT, TableRow, baseline_rows, once
+from lcons_tasks.experiments.engine._rows import CHOSEN, COUNTS, EXACT, TABLE, TableRow, baseline_rows, once
 
 
 def _hard(feature: str, n: int | None, negatives: str, caution: float = 4.0) -> Recipe:

@@ -21,9 +21,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from lcons_tasks.experiments.engine._baselines import BASELINES
 from lcons_tasks.experiments.engine._record import Record, RecordCell
-from lcons_tasks.experiments.engine._rows import CHOSEN
+from lcons_tasks.experiments.engine._rows import BASELINES, CHOSEN
 from lcons_tasks.report._document import (
     Block,
     Change,

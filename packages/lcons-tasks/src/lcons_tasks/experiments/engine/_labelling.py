@@ -29,7 +29,6 @@ from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
-from lcons_tasks.experiments.engine._baselines import WindowTable, decode_windows
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.engine._rows import (
@@ -37,15 +36,17 @@ from lcons_tasks.experiments.engine._rows import (
     CHOSEN,
     EXACT,
     TableRow,
+    WindowTable,
     compile_kernels,
+    decode_windows,
     predict,
     recipes_of,
     uses,
 )
 from lcons_tasks.experiments.engine._run import Experiment, O
 from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.report._change import reason
 from lcons_tasks.report._predictions import write_predictions
-from lcons_tasks.report._reasons import reason
 from lcons_tasks.stats import count_right, f1
 
 WHOLE = "whole"

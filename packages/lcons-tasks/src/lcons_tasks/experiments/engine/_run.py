@@ -26,8 +26,7 @@ from lcons_tasks.data import find
 from lcons_tasks.experiments.engine._kept import Stages, library_versions, writable
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.report import to_html, to_markdown
-from lcons_tasks.report._document import Claims, Document, Gains
-from lcons_tasks.report._storage import write_document
+from lcons_tasks.report._document import Claims, Document, Gains, write_document
 
 O = TypeVar("O", bound="RunOptions")  # noqa: E741
 C = TypeVar("C")
