@@ -5,8 +5,6 @@ Scores and weights are multiples of 1/16, added as integers, so nothing is round
 """
 
 import math
-from dataclasses import dataclass
-from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -16,8 +14,7 @@ from hypothesis import strategies as st
 from lcons_core import LearnedConstraint, LinearInequalities, RectifierNetwork, Rules
 from lcons_core._network import Conjunction
 from lcons_core.features import Tuples
-from lcons_core.testing import networks
-from lcons_decode import Hard, RelationScores, rows_constraint
+from lcons_decode import RelationDecoding, RelationScores, Status, rows_constraint
 from lcons_decode._constraints import MEMBERS
 
 ENTITIES, RELATIONS = ("A", "B", "C"), ("N", "K", "L")
@@ -54,161 +51,54 @@ def named(entities, relations, entity_labels, relation_labels):
 
 
 @st.composite
-def features(draw, scores):
-    """Tuples of some members in any order, their labels in any order, sometimes with one more label."""
+def constraints(draw, scores, strict=(1.0, 0.0, 2.0, -1.0)):
+    """Networks on tuples of some members in any order, with labels in any order, sometimes one more label;
+    one or a conjunction of two, lenient or strict (negative)."""
     members = draw(st.sampled_from([m for k in (2, 3, 1, 4) for m in permutations(MEMBERS, k)]))
     more = ["X"] * draw(st.integers(0, 1))
-    values = [draw(st.permutations([*labels_of(scores, member), *more])) for member in members]
-    return Tuples(members, tuple(map(tuple, values)))
-
-
-@st.composite
-def constraints(draw, scores, strict=(1.0, 0.0, 2.0, -1.0)):
-    """Networks on such tuples, one or a conjunction of two, lenient or strict (negative)."""
-    feature, parts = draw(features(scores)), []
+    values = [tuple(draw(st.permutations([*labels_of(scores, member), *more]))) for member in members]
+    feature, parts = Tuples(members, tuple(values)), []
     for _ in range(draw(st.sampled_from([1, 1, 2]))):
-        if draw(st.integers(0, 4)) == 4:
-            parts.append(draw(networks(max_K=2, d=feature.space.d)))
-        else:
-            rng, K = draw(generators), draw(st.integers(1, 3))
-            W, b = rng.integers(-32, 33, (K, feature.space.d)) / 16, rng.integers(-32, 33, K) / 16
-            parts.append(RectifierNetwork(W, b - draw(st.sampled_from(strict))))
+        rng, K = draw(generators), draw(st.integers(1, 3))
+        W, b = rng.integers(-32, 33, (K, feature.space.d)) / 16, rng.integers(-32, 33, K) / 16
+        parts.append(RectifierNetwork(W, b - draw(st.sampled_from(strict))))
     return LearnedConstraint(Conjunction(tuple(parts)), feature.space, feature)
 
 
 @st.composite
 def problems(draw, shapes=SHAPES, min_size=0, max_size=3, **options):
-    """(scores, constraints); some constraints have a name."""
-    scores, uses = draw(graphs(shapes)), []
-    for i in range(draw(st.integers(min_size, max_size))):
-        constraint = draw(constraints(scores, **options))
-        uses.append(Hard(constraint, f"c{i}") if draw(st.booleans()) else constraint)
-    return scores, uses
+    """(scores, constraints)."""
+    scores = draw(graphs(shapes))
+    return scores, draw(st.lists(constraints(scores, **options), min_size=min_size, max_size=max_size))
 
 
 def labels_of(scores, member):
     return scores.entity_labels if member in ("source", "target") else scores.relation_labels
 
 
-def plain(constraint):
-    return constraint if isinstance(constraint, LearnedConstraint) else constraint.constraint
-
-
 def ordered_pairs(n):
-    return [(i, j) for i, j in product(range(n), repeat=2) if i != j]
+    """(0, 1), (1, 0), (0, 2), (2, 0), ...: any order with (i, j) before (j, i) has the same first best."""
+    return [pair for i, j in combinations(range(n), 2) for pair in ((i, j), (j, i))]
 
 
-@dataclass(frozen=True)
-class Labellings:
-    """All labellings of a graph in declared order, entities first, then the relations (0, 1), (1, 0),
-    (0, 2), (2, 0), ... (any order with (i, j) before (j, i) for i < j has the same first best): their scores
-    in multiples of `unit`, and how often each constraint is broken."""
-
-    scores: RelationScores
-    entities: np.ndarray
-    relations: dict
-    values: np.ndarray
-    broken: np.ndarray
-    unit: float
-
-    def best(self):
-        """(entities, relations, score, breaches) of the first best labelling with the fewest breaches."""
-        fewest = np.flatnonzero(self.broken == self.broken.min())
-        first = fewest[np.argmax(self.values[fewest])]
-        return *self.names(first), self.values[first] * self.unit, int(self.broken[first])
-
-    def names(self, index):
-        """A labelling in the form of a decoding."""
-        E, R = self.scores.entity_labels, self.scores.relation_labels
-        chosen = {pair: column[index] for pair, column in self.relations.items()}
-        relations = {pair: R[r] for pair, r in chosen.items() if r}
-        return tuple(E[e] for e in self.entities[:, index]), relations
-
-    def index(self, decoding):
-        """The index of the labelling of a decoding."""
-        E, R = self.scores.entity_labels, self.scores.relation_labels
-        same = np.ones(len(self.values), dtype=bool)
-        for i, column in enumerate(self.entities):
-            same &= column == E.index(decoding.entities[i])
-        for pair, column in self.relations.items():
-            same &= column == R.index(decoding.relations.get(pair, R[0]))
-        (found,) = np.flatnonzero(same)
-        return found
-
-
-@cache
-def all_indices(n, E, R):
-    """(decisions, labellings) label indices; the last decision changes fastest."""
-    shape = (1, *(E,) * n, *(R,) * (n * (n - 1)))
-    return np.array(np.unravel_index(np.arange(math.prod(shape)), shape), dtype=np.int64)[1:]
-
-
-def enumerated(scores, uses=(), hinges=(), unit=1 / 16):
-    """Every labelling; hinges: (constraint, weight), in sixteenths of sixteenths."""
-    n = len(scores)
-    columns = all_indices(n, len(scores.entity_labels), len(scores.relation_labels))
-    order = [pair for i, j in combinations(range(n), 2) for pair in ((i, j), (j, i))]
-    entities, relations = columns[:n], dict(zip(order, columns[n:], strict=True))
-    values = np.zeros(columns.shape[1], dtype=np.int64)
-    for i in range(n):
-        values += whole(scores.entities[i] / unit)[entities[i]]
-    for (i, j), column in relations.items():
-        values += whole(scores.relations[i, j] / unit)[column]
-    broken = np.zeros_like(values)
-
-    def looked_up(table, names):
-        total = np.zeros_like(values)
-        for i, j in order:
-            own = {"source": entities[i], "target": entities[j]}
-            own |= {"relation": relations[i, j], "reverse": relations[j, i]}
-            total += table[tuple(own[name] for name in names)]
-        return total
-
-    for use in uses:
-        names, margins = margin_table(plain(use), scores)
-        broken += looked_up(np.vectorize(lambda margin: int(margin < 0))(margins), names)
-    for use, weight in hinges:
-        names, margins = margin_table(plain(use), scores)
-        costs = np.vectorize(lambda margin, weight=weight: float(weight * max(0, -margin)))(margins)
-        values -= looked_up(whole(costs / unit), names)
-    return Labellings(scores, entities, relations, values, broken, unit)
-
-
-def margin_table(constraint, scores):
-    """The members, and the rational margin of each tuple of labels, computed one at a time."""
-    names = constraint.feature.names
-    values = [labels_of(scores, name) for name in names]
-    margins = [
-        constraint.network.rational_margin(constraint.space.vector(dict(zip(names, point, strict=True))))
-        for point in product(*values)
-    ]
-    table = np.empty(len(margins), dtype=object)
-    table[:] = margins
-    return names, table.reshape([len(v) for v in values])
-
-
-def whole(values):
-    """The values as integers, whose sums are exact."""
-    assert (values == np.rint(values)).all()
-    return np.rint(values).astype(np.int64)
-
-
-def satisfied(decoding, scores, uses):
-    """Whether a decoding satisfies every constraint, by the constraint itself."""
-    none, n = scores.relation_labels[0], len(scores)
-    parts = [
+def margins(decoding, scores, constraint):
+    """The rational margins of a decoding, one for each two candidates in each order."""
+    none, entities = scores.relation_labels[0], decoding.entities
+    members = [
         {
-            "source": decoding.entities[i],
-            "target": decoding.entities[j],
+            "source": entities[i],
+            "target": entities[j],
             "relation": decoding.relations.get((i, j), none),
             "reverse": decoding.relations.get((j, i), none),
         }
-        for i, j in ordered_pairs(n)
+        for i, j in ordered_pairs(len(scores))
     ]
-    return all(
-        plain(use).satisfied([tuple(part[name] for name in plain(use).feature.names) for part in parts])
-        for use in uses
-    )
+    return [margin_of(constraint, [labels[name] for name in constraint.feature.names]) for labels in members]
+
+
+def margin_of(constraint, labels):
+    psi = constraint.space.vector(dict(zip(constraint.feature.names, labels, strict=True)))
+    return constraint.network.rational_margin(psi)
 
 
 def score_of(decoding, scores):
@@ -218,6 +108,53 @@ def score_of(decoding, scores):
     for i, j in ordered_pairs(len(scores)):
         total += scores.relations[i, j, R.index(decoding.relations.get((i, j), R[0]))]
     return float(total)
+
+
+def first_best(scores, constraints, soft=None, weight=0, unit=1 / 16):
+    """The first best of all labellings that break the fewest constraints; the hinge of `soft` costs its
+    weight. Scores and costs are multiples of `unit`."""
+    n, E, R = len(scores), scores.entity_labels, scores.relation_labels
+    shape = (1, *(len(E),) * n, *(len(R),) * (n * (n - 1)))
+    labels = np.array(np.unravel_index(np.arange(math.prod(shape)), shape), dtype=np.int64)[1:]
+    entities, relations = labels[:n], dict(zip(ordered_pairs(n), labels[n:], strict=True))
+    values, broken = np.zeros((2, labels.shape[1]), dtype=np.int64)
+    for i, column in enumerate(entities):
+        values += whole(scores.entities[i] / unit)[column]
+    for pair, column in relations.items():
+        values += whole(scores.relations[pair] / unit)[column]
+
+    def looked_up(constraint, cost):
+        names = constraint.feature.names
+        axes = [labels_of(scores, name) for name in names]
+        costs = np.array([cost(margin_of(constraint, point)) for point in product(*axes)])
+        table = whole(costs).reshape([len(axis) for axis in axes])
+        members = [
+            {
+                "source": entities[i],
+                "target": entities[j],
+                "relation": relations[i, j],
+                "reverse": relations[j, i],
+            }
+            for i, j in relations
+        ]
+        return sum(table[tuple(columns[name] for name in names)] for columns in members)
+
+    for constraint in constraints:
+        broken += looked_up(constraint, lambda margin: int(margin < 0))
+    if soft is not None:
+        values -= looked_up(soft, lambda margin: float(weight * max(0, -margin)) / unit)
+    fewest = np.flatnonzero(broken == broken.min())
+    best = fewest[np.argmax(values[fewest])]
+    chosen = {pair: R[column[best]] for pair, column in relations.items() if column[best]}
+    status = Status.RELAXED if broken[best] else Status.OPTIMAL
+    names = tuple(E[label] for label in entities[:, best])
+    return RelationDecoding(names, chosen, values[best] * unit, status, int(broken[best]), {})
+
+
+def whole(values):
+    """The values as integers, whose sums are exact."""
+    assert (values == np.rint(values)).all()
+    return np.rint(values).astype(np.int64)
 
 
 # The paper's labels and rules (Appendix C): relation -> (source, target); the other direction is NoRel.
@@ -253,9 +190,13 @@ def paper_feature(members):
     return Tuples(members, tuple(values.get(member, PAPER_RELATIONS) for member in members))
 
 
+def on_feature(network, feature):
+    return LearnedConstraint(network, feature.space, feature)
+
+
 def designed():
     """The designed rules, one unit per forbidden box."""
-    found = []
+    constraints = []
     for members in PRINTED:
         feature = paper_feature(members)
         rules = Rules(feature.space)
@@ -263,28 +204,24 @@ def designed():
             needed = {"source": source, "target": target, "reverse": "NoRel"}
             (other,) = set(members) - {"relation"}
             rules = rules.needs({"relation": relation}, {other: needed[other]})
-        found.append(LearnedConstraint(rules.network(), feature.space, feature))
-    return found
+        constraints.append(on_feature(rules.network(), feature))
+    return constraints
 
 
 def printed_networks():
     """The networks behind the printed rows: their units are 1 - row."""
-    found = []
-    for members, rows in PRINTED.items():
-        feature, units = paper_feature(members), np.array(rows[:2])
-        network = RectifierNetwork(-units[:, :-1], 1 - units[:, -1])
-        found.append(LearnedConstraint(network, feature.space, feature))
-    return found
+    units = {members: np.array(rows[:2]) for members, rows in PRINTED.items()}
+    networks = {members: RectifierNetwork(-W[:, :-1], 1 - W[:, -1]) for members, W in units.items()}
+    return [on_feature(network, paper_feature(members)) for members, network in networks.items()]
 
 
 def printed_rows():
     """The printed rows themselves."""
-    found = []
-    for members, rows in PRINTED.items():
-        coefficients = np.array(rows)
-        inequalities = LinearInequalities(coefficients[:, :-1], coefficients[:, -1])
-        found.append(rows_constraint(inequalities, paper_feature(members)))
-    return found
+    rows = {members: np.array(rows) for members, rows in PRINTED.items()}
+    return [
+        rows_constraint(LinearInequalities(A[:, :-1], A[:, -1]), paper_feature(members))
+        for members, A in rows.items()
+    ]
 
 
 def sentence(rng, n, width=64, bias=2.0):
