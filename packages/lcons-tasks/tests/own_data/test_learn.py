@@ -85,7 +85,7 @@ def test_figures_of_rules_are_counted_on_all_training_data():
 
 def test_the_size_of_a_typical_violation_is_recorded():
     found = learn(Structures(SENTENCES), Recipe(hidden=3))
-    margins = found.constraint.margin(found.examples.negatives.psi)
+    margins = found.constraint.margin(found.task.examples.negatives.psi)
     expected = -margins[margins < 0].mean()
     assert found.constraint.provenance["violation"] == pytest.approx(expected)
     assert Soft(found.constraint, 2.0, cost="standard").rate == pytest.approx(2 / expected)
@@ -121,7 +121,7 @@ def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():
     assert [tried for tried, _ in found.tried] == list(DOUBLINGS[: DOUBLINGS.index(K) + 1])
     assert [right == 1 for _, right in found.tried] == [False] * (len(found.tried) - 1) + [True]
     assert found.training.forbidden_parts == 0
-    assert found.scores == ()
+    assert found.learner.cv_results_ is None
 
 
 def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
@@ -140,7 +140,7 @@ def test_each_feature_is_learned_from_structures(feature):
     assert found.constraint.feature is not None
     assert found.held_out.structures == 5
     assert found.held_out.new_parts == 0
-    assert found.constraint.provenance["recipe"]["negatives"] == found.negatives
+    assert found.constraint.provenance["recipe"]["negatives"] == found.task.negatives
 
 
 def test_held_out_structures_that_are_forbidden_are_counted_and_shown():
@@ -190,7 +190,7 @@ def test_vectors_given_as_both_count_as_valid_and_are_told():
     )
     data = PsiTable(table().names, X, valid)
     found = learn(data, Recipe(hidden=1))
-    assert found.contradictions == 1
+    assert found.task.contradictions == 1
     assert found.constraint.accepts(table().X[:1]).all()
 
 

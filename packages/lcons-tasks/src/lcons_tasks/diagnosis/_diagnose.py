@@ -34,7 +34,7 @@ from lcons_tasks.diagnosis._references import (
     measured_references,
     seen_in_training,
 )
-from lcons_tasks.own_data._data import Data, Structures, recorded_split, split, structures_of
+from lcons_tasks.own_data._data import Data, Structures, recorded_split, split
 from lcons_tasks.own_data._examples import check_columns, parts_of
 from lcons_tasks.own_data._recommendation import Bound, recommend
 from lcons_tasks.own_data._summary import described
@@ -68,7 +68,7 @@ def diagnose(
     (done, total).
     """
     feature = as_constraint(constraint, "diagnose", "its feature").feature
-    data, gold = structures_of(train), structures_of(held_out)
+    data, gold = Structures.of(train), Structures.of(held_out)
     if feature is None or len(feature.labels) == 1 or data.tuples or gold.tuples:
         raise Unsupported("a diagnosis is of a constraint on label sequences of at least two labels.")
     scored = [sequence for sequence in predictions or () if isinstance(sequence, Scored)]

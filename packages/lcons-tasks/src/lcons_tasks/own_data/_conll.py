@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -15,9 +14,7 @@ from lcons_tasks.data import Columns, Sentence, read_columns
 from lcons_tasks.data._columns import Column, first_width
 from lcons_tasks.data._lines import malformed
 from lcons_tasks.data._stream import POS, column_layout
-from lcons_tasks.own_data._records import LABEL, Words
-
-File = str | os.PathLike[str]
+from lcons_tasks.own_data._records import LABEL, File, Words
 
 # Columns of CoNLL-U.
 FORM, UPOS = 2, 4

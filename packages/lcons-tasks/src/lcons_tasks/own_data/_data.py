@@ -50,24 +50,19 @@ class Structures:
         return Structures(instances, self.tuples, self.numbers()[chosen])
 
     @classmethod
-    def of(cls, sentences: Iterable[tuple[Any, Sequence[str]]]) -> Structures:
-        """(words, labels) pairs as structures; words may be columns by name."""
-        columns = ((x if isinstance(x, Mapping) else {WORD: x}, labels) for x, labels in sentences)
-        instances = (Instance(x, labels) for x, labels in columns)
-        return cls(tuple(Instance({k: tuple(v) for k, v in i.x.items()}, tuple(i.y)) for i in instances))
-
-
-def structures_of(data: Any) -> Structures:
-    """Structures, or a list of instances, sentences or (words, labels) pairs, as structures."""
-    if isinstance(data, Structures):
-        return data
-    if not isinstance(data, Iterable) or isinstance(data, PsiTable):
-        raise Unsupported(f"expected label sequences or tuples: got a {type(data).__name__}.")
-    instances = read_instances((getattr(example, "instance", example) for example in data), WORD)
-    labels = [label for instance in instances for label in instance.y[:1]]
-    if not all(isinstance(label, str | tuple | list) for label in labels):
-        raise InvalidInput(f"labels are names, or tuples of names: got {labels[0]!r:.40}.")
-    return Structures(tuple(instances), not all(isinstance(label, str) for label in labels))
+    def of(cls, data: Any) -> Structures:
+        """Structures, or a list of instances, sentences or (words, labels) pairs, as structures; words may be
+        columns by name."""
+        if isinstance(data, Structures):
+            return data
+        if not isinstance(data, Iterable) or isinstance(data, PsiTable):
+            raise Unsupported(f"expected label sequences or tuples: got a {type(data).__name__}.")
+        instances = read_instances((getattr(example, "instance", example) for example in data), WORD)
+        labels = [label for instance in instances for label in instance.y[:2]]
+        names = {isinstance(label, str) for label in labels}
+        if len(names) > 1 or not all(isinstance(label, str | tuple | list) for label in labels):
+            raise InvalidInput(f"labels are names, or tuples of names: got {labels[:2]!r:.60}.")
+        return cls(tuple(instances), names == {False})
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +75,6 @@ class PsiTable:
     rows: Ints | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
         shapes = (self.X.ndim, self.X.shape[-1:], self.valid.shape)
         if shapes != (2, (len(self.names),), self.X.shape[:1]) or not self.X.size:
             raise InvalidInput(

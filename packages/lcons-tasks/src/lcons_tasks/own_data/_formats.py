@@ -37,12 +37,13 @@ from lcons_core._instance import WORD
 from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import text_sentences
-from lcons_tasks.own_data._conll import File, labelled_sentences, words_of_columns
+from lcons_tasks.own_data._conll import labelled_sentences, words_of_columns
 from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._datasets import dataset_records, from_dataset, is_dataset, load_dataset
 from lcons_tasks.own_data._records import (
     LABEL,
     MEMBERS,
+    File,
     Record,
     Words,
     json_records,
@@ -193,7 +194,9 @@ def _read_registered(path: File, form: str, stated: Mapping[str, str]) -> Struct
     if entry is None:
         raise InvalidInput(f"unknown format {form!r}; it is one of {_known()}.")
     try:
-        return Structures.of(entry.load()(path, **stated))
+        pairs = ((x if isinstance(x, Mapping) else {WORD: x}, y) for x, y in entry.load()(path, **stated))
+        columns = (({name: tuple(values) for name, values in x.items()}, tuple(y)) for x, y in pairs)
+        return Structures.of(columns)
     except TypeError as error:
         raise InvalidInput(f"expected `columns` that the format {form} knows: {error}.") from None
     except OSError as error:

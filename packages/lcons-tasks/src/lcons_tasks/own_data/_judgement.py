@@ -73,13 +73,12 @@ class Judgement:
     def warnings(self, where: str) -> list[str]:
         """A sentence if valid structures are forbidden, and one if more than a few cannot be judged."""
         texts = []
-        if self.forbidden_structures:
-            first = self.examples[0]
-            text = f" ({first.text})" if first.text else ""
+        for example in self.examples[:1]:
+            text = f" ({example.text})" if example.text else ""
             what = f"valid {ROW}s" if self.unit == ROW else "gold structures"
             texts.append(
                 f"the constraint forbids {of(self.forbidden_structures, self.structures, what)} {where},"
-                f" such as {self.unit} {first.structure}{text}: {first.words}."
+                f" such as {self.unit} {example.structure}{text}: {example.words}."
             )
         if self.outside > FEW_OUTSIDE * (self.structures + self.outside):
             texts.append(f"{self.outside:,} {self.unit}s {where} cannot be judged ({self.outside_example}).")
@@ -136,19 +135,18 @@ def judge(
     `seen`: the keys of the valid training parts, if the data are not in training, so that parts may be new.
     """
     psi = parts.rows.psi
-    accepted, new = accepts(constraint, psi), None
-    if seen is not None:
-        new = np.array([key not in seen for key in psi.row_keys()], dtype=np.bool_)
-    unit = ROW if isinstance(data, PsiTable) else STRUCTURE
+    accepted = accepts(constraint, psi)
+    new = None if seen is None else np.array([key not in seen for key in psi.row_keys()], dtype=np.bool_)
     rejected = np.flatnonzero(~accepted)
     keys = psi.take(rejected).row_keys()
     first = dict(zip(reversed(keys), reversed(rejected.tolist()), strict=True))
-    often = Counter(keys).most_common(MOST_SHOWN)
+    unit = ROW if isinstance(data, PsiTable) else STRUCTURE
     outside = [f"{unit} {data.numbers()[i]}: {reason}" for i, reason in parts.outside.items()]
+    often = Counter(keys).most_common(MOST_SHOWN)
     return Judgement(
         unit=unit,
         structures=parts.inside,
-        forbidden_structures=len(np.unique(parts.rows.owner[~accepted])),
+        forbidden_structures=len(np.unique(parts.rows.owner[rejected])),
         parts=len(accepted),
         forbidden_parts=len(rejected),
         new_parts=None if new is None else int(new.sum()),
@@ -235,15 +233,13 @@ class Undecided:
     @classmethod
     def of(cls, constraint: LearnedConstraint, examples: LabelledExamples, needed: Needed) -> Undecided:
         """The undecided windows of examples."""
-        rows = examples.undecided
-        first = np.argsort(-rows.weight, kind="stable")[:MOST_UNDECIDED]
-        points = [constraint.space.describe(psi) for psi in rows.psi.take(first).dense()] if len(rows) else []
-        words = (", ".join(f"{name} {value}" for name, value in point.items()) for point in points)
-        shown = tuple(
-            f"{text}  [expected {by_chance(chance)} by chance]"
-            for text, chance in zip(words, rows.weight[first].tolist(), strict=True)
-        )
-        return cls(len(rows), int((~accepts(constraint, rows.psi)).sum()), needed, shown)
+        rows, shown = examples.undecided, []
+        for i in np.argsort(-rows.weight, kind="stable")[:MOST_UNDECIDED]:
+            point = constraint.space.describe(rows.psi.take(np.array([i])).dense()[0])
+            words = ", ".join(f"{name} {value}" for name, value in point.items())
+            shown.append(f"{words}  [expected {by_chance(float(rows.weight[i]))} by chance]")
+        rejected = int((~accepts(constraint, rows.psi)).sum())
+        return cls(len(rows), rejected, needed, tuple(shown))
 
     @property
     def warnings(self) -> list[str]:

@@ -13,13 +13,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lcons_core import (
+    ConstraintLearner,
     Explanation,
     FitWarning,
     InvalidInput,
-    LabelledExamples,
     LearnedConstraint,
     Recipe,
     explain,
@@ -28,7 +27,7 @@ from lcons_core._psi import PsiRows
 from lcons_core.learn._estimator import AUTO, Progress
 from lcons_core.learn._examples import UNSEEN
 from lcons_core.learn._recipe import DOUBLED, Fitted
-from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds, structures_of
+from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
 from lcons_tasks.own_data._examples import GIVEN, Parts, Task, check_columns, parts_of, rows_of, task_of
 from lcons_tasks.own_data._judgement import Judgement, Undecided, added, judge
 from lcons_tasks.own_data._recommendation import Recommendation, recommend
@@ -38,28 +37,21 @@ Report = Callable[[Progress], None] | None
 
 @dataclass(frozen=True)
 class Learned:
-    """A constraint, its examples and recipe, its judgement on them and on held-out data, and its rules.
+    """A constraint, its judgement on the data that it learned from and on held-out data, and its rules.
 
-    `chosen` is the learner's configuration, `scores` are the mean accuracies of cross-validation, if there
-    was one, and `tried` is each K with its accuracy, if K was doubled; `undecided` are the windows without
-    enough evidence, if evidence is needed; `set_aside` counts the vectors whose labels robust learning took
-    for wrong; `contradictions` counts vectors of a table that are both valid and invalid in it. Each of
-    `warnings` is a sentence."""
+    `task` has the examples; `learner` its configuration and scores of cross-validation; `tried` is each K
+    with its accuracy, if K was doubled; `undecided` are the windows without enough evidence, if evidence is
+    needed. Each of `warnings` is a sentence."""
 
     constraint: LearnedConstraint
-    examples: LabelledExamples
-    recipe: Recipe
-    negatives: str
-    chosen: dict[str, Any]
-    scores: tuple[float, ...]
+    task: Task
+    learner: ConstraintLearner
     tried: tuple[tuple[int, float], ...]
     training: Judgement
     held_out: Judgement | None
     explanation: Explanation
     undecided: Undecided | None
     warnings: tuple[str, ...]
-    set_aside: int = 0
-    contradictions: int = 0
 
     @property
     def recommendation(self) -> Recommendation:
@@ -91,59 +83,48 @@ def learn(
     >>> learned.constraint.satisfied(["O", "I"]), learned.training.forbidden_structures
     (False, 0)
     """
-    data = data if isinstance(data, PsiTable) else structures_of(data)
+    data = data if isinstance(data, PsiTable) else Structures.of(data)
     if held_out is not None and not isinstance(held_out, PsiTable):
-        held_out = structures_of(held_out)
-    chosen = recipe or Recipe(evidence=AUTO)
-    task = task_of(data, chosen)
+        held_out = Structures.of(held_out)
+    recipe = recipe or Recipe(evidence=AUTO)
+    task = task_of(data, recipe)
     # Errors of held-out data come before the work.
     if held_out is not None and not (parts := _held_out_parts(task, data, held_out)).inside:
         raise InvalidInput(f"no held-out structure can be judged: {min(parts.outside.values(), default='')}.")
-    fitted = _fitted(task, chosen, progress)
+    fitted = _fitted(task, progress)
     constraint, learner = fitted.constraint, fitted.learner
     training, judged = judge(constraint, data, task.valid), None
     if held_out is not None:
         judged = _judged(task, constraint, data, held_out)
-    elif folds is not None and (by_fold := list(_by_folds(data, chosen, folds, progress, judging))):
+    elif folds is not None and (by_fold := list(_by_folds(data, recipe, folds, progress, judging))):
         judged = added(by_fold)
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
-    counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
-    explanation = explain(constraint, counted, limit=rules, seed=chosen.seed)
+    negatives = task.examples.negatives.psi
+    counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(negatives))
     undecided = None if task.needed is None else Undecided.of(constraint, task.examples, task.needed)
-    where = "in held-out folds" if held_out is None else "in held-out data"
-    texts = [
-        *training.warnings("that it learned from"),
-        *([] if judged is None else judged.warnings(where)),
-        *([] if undecided is None else undecided.warnings),
-        *([learner.fit_warning_] if learner.fit_warning_ else []),
-    ]
-    provenance = {**constraint.provenance, **_violation(constraint, task.examples)}
-    results = learner.cv_results_
+    warned = training.warnings("that it learned from")
+    if judged is not None:
+        warned += judged.warnings("in held-out folds" if held_out is None else "in held-out data")
+    warned += [] if undecided is None else undecided.warnings
+    warned += [learner.fit_warning_] if learner.fit_warning_ else []
+    # The mean violation of rejected examples is the unit of the cost `standard` (`lcons_decode.Soft`).
+    margins = constraint.margin(negatives)
+    if (margins < 0).any():
+        provenance = {**constraint.provenance, "violation": float(-margins[margins < 0].mean())}
+        constraint = replace(constraint, provenance=provenance)
+    explanation = explain(constraint, counted, limit=rules, seed=recipe.seed)
     return Learned(
-        constraint=replace(constraint, provenance=provenance),
-        examples=task.examples,
-        recipe=task.recipe,
-        negatives=task.negatives,
-        chosen=dict(learner.configuration_),
-        scores=() if results is None else tuple(map(float, results["mean_test_score"])),
-        tried=fitted.tried,
-        training=training,
-        held_out=judged,
-        explanation=explanation,
-        undecided=undecided,
-        warnings=tuple(texts),
-        set_aside=learner.set_aside_,
-        contradictions=task.contradictions,
+        constraint, task, learner, fitted.tried, training, judged, explanation, undecided, tuple(warned)
     )
 
 
-def _fitted(task: Task, recipe: Recipe, progress: Report) -> Fitted:
-    doubled = recipe.hidden == AUTO and task.negatives == UNSEEN
-    training = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
+def _fitted(task: Task, progress: Report) -> Fitted:
+    doubled = task.recipe.hidden == AUTO and task.negatives == UNSEEN
+    recipe = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
     with warnings.catch_warnings():
         # One of `Learned.warnings`.
         warnings.simplefilter("ignore", FitWarning)
-        return training.learn_examples(task.examples, task.feature, progress=progress)
+        return recipe.learn_examples(task.examples, task.feature, progress=progress)
 
 
 def _judged(task: Task, constraint: LearnedConstraint, data: Data, held_out: Data) -> Judgement:
@@ -164,7 +145,7 @@ def _by_folds(
             judging(number, len(pairs))
         try:
             task = task_of(rest, recipe)
-            constraint = _fitted(task, recipe, progress).constraint
+            constraint = _fitted(task, progress).constraint
         except InvalidInput:
             # The rest is too small for the feature or the search; the other folds still judge.
             continue
@@ -180,11 +161,3 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
             check_columns(held_out, task.feature.context_column)
             return parts_of(task.feature, held_out.instances)
     raise InvalidInput("held-out data must be of the kind and the columns of the training data.")
-
-
-def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, Any]:
-    """The mean of -margin over the invalid examples that the constraint rejects, which is the unit of the
-    cost `standard` of soft constraints (`lcons_decode.Soft`); nothing if it rejects none."""
-    margins = constraint.margin(examples.negatives.psi)
-    rejected = margins[margins < 0]
-    return {"violation": float(-rejected.mean())} if len(rejected) else {}

@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,11 +61,9 @@ def member_of(column: str, names: Iterable[str]) -> str:
 
 def json_records(path: File) -> Iterator[tuple[int, Record]]:
     """(line or number in an array, object) of each object of a file of JSON lines, or of one JSON array."""
-    numbered = ((number, text) for number, text in numbered_lines(path) if text)
-    first = list(islice(numbered, 1))
-    lines = chain(first, numbered)
-    values: Iterable[tuple[int, Any]] = ((number, _parsed(path, number, text)) for number, text in lines)
-    if first and _begins_array(first[0][1]):
+    lines = [(number, text) for number, text in numbered_lines(path) if text]
+    values = ((number, _parsed(path, number, text)) for number, text in lines)
+    if lines and _begins_array(lines[0][1]):
         values = enumerate(_parsed(path, 1, "\n".join(text for _, text in lines)), start=1)
     for number, value in values:
         match value:
@@ -163,21 +161,18 @@ def _structures(record: Record, stated: Record) -> tuple[list[Instance], int, in
     if TUPLES in record and label not in record:
         tuples = record[TUPLES] if isinstance(record[TUPLES], list) else [None]
         return [Instance({}, tuple(names_of(names, TUPLES) for names in tuples))], 0, 0
-    stated = {column: name for column, name in stated.items() if column != SENTENCE}
-    missing = [name for name in (label, *stated.values()) if name not in record]
-    if missing:
+    columns = {column: name for column, name in stated.items() if column not in (SENTENCE, LABEL)}
+    if missing := [name for name in (label, *columns.values()) if name not in record]:
         raise InvalidInput(
             f"expected a member `{missing[0]}`: got {', '.join(list(record)[:8])}; name the columns,"
             ' as in `columns="word=tokens,label=NAME"`.'
         )
-    labels = names_of(record[label], label)
-    columns = {WORD: word, **stated} if word in record else dict(stated)
-    if not stated:
+    if not stated.keys() - {SENTENCE}:
         lists = (name for name, values in record.items() if isinstance(values, list))
-        columns |= {name: name for name in lists if name not in (word, label)}
-    columns.pop(LABEL, None)
+        columns = {name: name for name in lists if name not in (word, label)}
+    columns = {WORD: word, **columns} if word in record else columns
     x = {name: names_of(record[member], member) for name, member in columns.items()}
-    return [Instance(x, labels)], 0, 0
+    return [Instance(x, names_of(record[label], label))], 0, 0
 
 
 def _spans(record: Record, stated: str | None) -> list[tuple[int, int, str]]:
@@ -186,11 +181,11 @@ def _spans(record: Record, stated: str | None) -> list[tuple[int, int, str]]:
     spans = []
     for value in record.get(member, ()):
         match value:
-            case [int() as first, int() as stop, str() as label]:
-                spans.append((first, stop, label))
-            case {"start_offset": int() as first, "end_offset": int() as stop, "label": str() as label}:
-                spans.append((first, stop, label))
-            case {"start": int() as first, "end": int() as stop, "label": str() as label}:
+            case (
+                [int() as first, int() as stop, str() as label]
+                | {"start_offset": int() as first, "end_offset": int() as stop, "label": str() as label}
+                | {"start": int() as first, "end": int() as stop, "label": str() as label}
+            ):
                 spans.append((first, stop, label))
             case _:
                 raise InvalidInput(f'`{member}` holds spans such as [0, 3, "PER"]: got {value!r:.60}.')

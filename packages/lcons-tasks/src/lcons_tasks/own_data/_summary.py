@@ -36,40 +36,46 @@ def rendered(package: str, template: str, **values: Any) -> str:
 
 def summarise(learned: Learned, learned_from: str, held_out: str) -> str:
     """The report: what was learned and from what, the rules in words, and the judgement on held-out data."""
-    texts = {"learned_from": learned_from, "held_out": held_out, "described": described(learned.constraint)}
-    typed = any(type_of(label)[1] for label in learned.constraint.labels)
-    values = {"learned": learned, "K": learned.constraint.network.K, "typed": typed, **texts}
+    constraint = learned.constraint
+    values = {
+        "learned": learned,
+        "learned_from": learned_from,
+        "held_out": held_out,
+        "described": described(constraint),
+        "typed": any(type_of(label)[1] for label in constraint.labels),
+    }
     return rendered("lcons_tasks.own_data", "learned.txt", **values) + "\n"
 
 
-def summary_dict(learned: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
+def summary_dict(learned: Learned, learned_from: str, held_out_data: str) -> dict[str, Any]:
     """The same as plain data, with only the rules that the text shows."""
     explanation = learned.explanation.to_dict()
     explanation["found"] = len(learned.explanation)
     explanation["rules"] = explanation["rules"][: learned.explanation.limit]
-    feature = learned.constraint.feature
+    constraint, task, learner, held_out = learned.constraint, learned.task, learned.learner, learned.held_out
+    scores = learner.cv_results_ or {"mean_test_score": ()}
     return {
-        "feature": None if feature is None else feature.kind,
-        "n": None if feature is None else feature.n,
-        "labels": list(learned.constraint.labels),
-        "columns": learned.constraint.space.d,
-        "hidden": learned.constraint.network.K,
-        "seed": learned.recipe.seed,
-        "negatives": learned.negatives,
-        "examples": {"valid": len(learned.examples.positives), "invalid": len(learned.examples.negatives)},
-        "evidence": learned.recipe.evidence,
+        "feature": getattr(constraint.feature, "kind", None),
+        "n": getattr(constraint.feature, "n", None),
+        "labels": list(constraint.labels),
+        "columns": constraint.space.d,
+        "hidden": constraint.network.K,
+        "seed": task.recipe.seed,
+        "negatives": task.negatives,
+        "examples": {"valid": len(task.examples.positives), "invalid": len(task.examples.negatives)},
+        "evidence": task.recipe.evidence,
         "undecided": None if learned.undecided is None else asdict(learned.undecided),
-        "contradictions": learned.contradictions,
-        **({"set_aside": learned.set_aside} if learned.recipe.robust else {}),
-        "training_accuracy": learned.constraint.provenance["training_accuracy"],
-        "configuration": learned.chosen,
-        "cross_validation": list(learned.scores),
+        "contradictions": task.contradictions,
+        **({"set_aside": learner.set_aside_} if task.recipe.robust else {}),
+        "training_accuracy": constraint.provenance["training_accuracy"],
+        "configuration": learner.configuration_,
+        "cross_validation": list(map(float, scores["mean_test_score"])),
         "tried": [{"hidden": K, "right": right} for K, right in learned.tried],
         "learned_from": learned_from,
-        "held_out_data": held_out,
+        "held_out_data": held_out_data,
         "training": asdict(learned.training),
-        "held_out": None if learned.held_out is None else asdict(learned.held_out),
-        "bound": None if learned.held_out is None else learned.held_out.bound.to_dict(),
+        "held_out": None if held_out is None else asdict(held_out),
+        "bound": None if held_out is None else held_out.bound.to_dict(),
         "explanation": explanation,
         "use": learned.recommendation.use,
         "advice": str(learned.recommendation),
