@@ -36,9 +36,6 @@ GARBAGE = [
     "caf\udce9 \udcff\udcfe \ud800 latin",
     "a\u2028b\x85c\x0cd\re",
     ".,;:()[]" * 20,
-    "x" * 10_000,
-    "a " * 5_000,
-    "(" * 10_000,
 ]
 
 
@@ -110,7 +107,7 @@ def test_fields_are_runs_of_the_labels_that_the_tagger_gives(decoder, model, pun
         tagger = ConstrainedTagger(model, (Soft(punctuation, 5.0),))
     else:
         tagger = ConstrainedTagger(model, (Hard(punctuation),), decoder, 3)
-    lines = [*LINES, *GARBAGE[:5]]
+    lines = [*LINES, *GARBAGE]
     references = list(parse(tagger, lines))
     whole(references, lines)
     for reference in references:
@@ -152,17 +149,6 @@ def test_pos_tags_are_asked_for_words_alone(model):
     assert references[1].pieces == [("author", "A. Brook.")]
     with pytest.raises(InvalidInput):
         list(parse(tagger, ["A. Brook."]))
-
-
-def test_a_line_with_more_words_than_counts_were_learned_for_is_answered_like_any_other(model, punctuation):
-    counts = Hard(learn_constraints([s.instance for s in SENTENCES], feature="counts", hidden=3), "counts")
-    tagger = ConstrainedTagger(model, (counts, Hard(punctuation, "punctuation")), "beam", 4)
-    long = "small rivers " * 500
-    lines = [LINE, long, "Dale, C. 1990."]
-    references = list(parse(tagger, lines))
-    whole(references, lines)
-    assert references[1].status is Status.HEURISTIC
-    assert [references[0], references[2]] == list(parse(tagger, [lines[0], lines[2]]))
 
 
 def test_a_line_without_an_answer_is_one_span_of_no_field():

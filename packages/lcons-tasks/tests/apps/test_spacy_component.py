@@ -13,7 +13,6 @@ from spacy.util import raise_error
 
 from lcons_core import DamagedFile, InvalidInput, iob2, learn_constraints
 from lcons_decode import Hard, Soft, forbidden_ngrams
-from lcons_tasks import FitSettings, fit
 from lcons_tasks.apps import ConstrainedTagger, load_constrained_tagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
@@ -204,15 +203,3 @@ def test_a_tagger_that_is_not_there_is_one_sentence():
     nameless.add_pipe("lcons_tagger")
     with pytest.raises(InvalidInput):
         nameless(TEXT)
-
-
-def test_a_fitted_tagger_is_a_component_too(tmp_path):
-    tagger = fit(list(made_up()), [s.words for s in made_up()] * 3, FitSettings(folds=2, iterations=20))
-    tagger.save(tmp_path / "tagger")
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lcons_tagger", config={"model": str(tmp_path / "tagger")})
-    expected = [label for words in (TEXT_WORDS[:4], TEXT_WORDS[4:]) for label in tagger.tag([words])[0].y]
-    nlp.to_disk(tmp_path / "pipeline")
-    assert labels(nlp(TEXT)) == labels(spacy.load(tmp_path / "pipeline")(TEXT)) == expected
-    restored = pickle.loads(pickle.dumps(nlp.get_pipe("lcons_tagger")))
-    assert labels(restored(spacy.blank("en")(TEXT))) == expected

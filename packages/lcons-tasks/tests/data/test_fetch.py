@@ -90,38 +90,26 @@ def test_archives_are_unpacked(target, unpack, member, content):
 
 
 @pytest.mark.parametrize(
-    ("unpack", "content"),
+    ("content", "how", "server"),
     [
-        ("gz", TEXT),
-        ("gz", gzip.compress(TEXT)[:-20]),
-        ("tar.gz", tar(other=TEXT)),
-        ("tar.gz", gzip.compress(TEXT)),
-        ("zip", zipped(other=TEXT)),
-        ("zip", TEXT),
-        ("as it is", b"<html>moved</html>"),
-        ("as it is", b"\n"),
-        ("as it is", b""),
+        (TEXT, {"unpack": "gz"}, {}),
+        (gzip.compress(TEXT)[:-20], {"unpack": "gz"}, {}),
+        (tar(other=TEXT), {"unpack": "tar.gz", "member": "toy.txt"}, {}),
+        (gzip.compress(TEXT), {"unpack": "tar.gz", "member": "toy.txt"}, {}),
+        (zipped(other=TEXT), {"unpack": "zip", "member": "toy.txt"}, {}),
+        (TEXT, {"unpack": "zip", "member": "toy.txt"}, {}),
+        (b"<html>moved</html>", {}, {}),
+        (b"\n", {}, {}),
+        (b"", {}, {}),
+        (TEXT, {"sent": "0" * 64}, {}),
+        (TEXT, {"content": "0" * 64}, {}),
+        (TEXT, {}, {"cut_after": len(TEXT) // 2}),
+        (TEXT, {}, {"status": 404}),
     ],
 )
-def test_a_damaged_or_other_file_is_refused_and_removed(folder, unpack, content):
-    with serving(content) as served, pytest.raises(FetchFailed):
-        fetch("toy", catalog=toy(served.address, unpack, "toy.txt" if unpack != "gz" else ""))
-    assert left_over(folder) == []
-
-
-@pytest.mark.parametrize("how", [{"cut_after": len(TEXT) // 2}, {"status": 404}, {"status": 503}])
-def test_a_cut_or_refused_download_leaves_nothing(folder, how):
-    with serving(TEXT, **how) as served, pytest.raises(FetchFailed):
-        fetch("toy", catalog=toy(served.address))
-    assert left_over(folder) == []
-
-
-@pytest.mark.parametrize("which", ["sent", "content"])
-def test_a_wrong_checksum_removes_the_download(folder, which):
-    with serving(TEXT) as served:
-        catalog = toy(served.address, **{which: "0" * 64})
-        with pytest.raises(FetchFailed):
-            fetch("toy", catalog=catalog)
+def test_a_damaged_cut_or_other_file_is_refused_and_removed(folder, content, how, server):
+    with serving(content, **server) as served, pytest.raises(FetchFailed):
+        fetch("toy", catalog=toy(served.address, **how))
     assert left_over(folder) == []
 
 

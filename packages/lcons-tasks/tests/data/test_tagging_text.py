@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lcons_decode import Decoding, Status
 from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.data._stream import ColumnReader, TextReader, blocks, column_layout
-from lcons_tasks.data._tagged_text import TAGGED_FORMATS, spans
+from lcons_tasks.data._tagged_text import TAGGED_FORMATS
 from lcons_tasks.data.text import sentences
 
 PIECES = ["The dog", " barked", ".", "?", '"', ")", "(", "...", "e.g.", "Mr.", "don't", "U.S.", "x.Y", "?Why"]
@@ -114,12 +114,3 @@ def test_the_formats():
         ],
         "status": "optimal",
     }
-
-
-def test_runs_of_labels_that_are_not_iob_are_chunks():
-    assert list(spans(["author", "author", "O", "title", "date"])) == [
-        ("author", 0, 2),
-        ("title", 3, 4),
-        ("date", 4, 5),
-    ]
-    assert list(spans(["O", "O"])) == list(spans([])) == []

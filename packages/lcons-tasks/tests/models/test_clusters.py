@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lcons_tasks.models._clusters import cluster_vectors, cluster_words, form
+from lcons_tasks.models._clusters import cluster_vectors, cluster_words
 from lcons_tasks.models._word_vectors import WordVectors
 
 NOUNS, VERBS, CITIES = ("dog", "cat", "cow", "bird"), ("eats", "runs", "sleeps"), ("oslo", "rome", "paris")
@@ -30,14 +30,6 @@ def test_words_of_the_same_contexts_share_a_cluster_and_others_do_not(found):
         assert len(nouns) == len(verbs) == 1
         assert not nouns & verbs
         assert not nouns & cities
-
-
-def test_case_and_digits_do_not_matter_and_unknown_words_have_no_cluster(found):
-    assert form("Room 101B") == "room 000b"
-    columns = found.add({"word": ["DOG", "dog", "yak"]})
-    assert columns["cluster1"][0] == columns["cluster1"][1]
-    assert columns["cluster1"][2] == columns["cluster2"][2] == "?"
-    assert found.add({"word": []})["cluster1"] == ()
 
 
 def test_a_text_without_repeated_words_has_no_clusters():

@@ -129,27 +129,3 @@ def test_more_text_adds_to_the_tables(chain):
             old.sums.sum() + 6 + (len(token_keys(FORM, OTHERS, None)) - 6)
         )
     assert (more.bias == chain.bias).all()
-
-
-def test_the_strongest_words_are_those_that_the_text_says_most_about(chain):
-    found = chain.strongest(3)
-    assert len(found) == 3
-    _, label, R, count, share = found[0]
-    assert label == "B-DRUG"
-    assert R > 0
-    assert count >= 3
-    assert 0 < share <= 1
-    assert {word for word, *_ in found} <= {form for words in TEXT for form in map(str.lower, words)}
-
-
-def test_a_model_that_reads_clusters_does_not_ask_for_them(clusters):
-    sentences = [Sentence(s.words, s.labels, drop_word(clusters.add(s.x))) for s in TRAIN]
-    base = train_linear(sentences, LinearSettings(iterations=5, columns=clusters.columns))
-    chain = ConsistentChain(base, clusters, (), np.full(2, 0.5), np.zeros(2))
-    assert chain.columns == ()
-    assert chain.scores([{"word": ("give", "tea")}]).emission.shape == (2, 2)
-
-
-def drop_word(x):
-    """The columns of x besides its words."""
-    return {name: values for name, values in x.items() if name != "word"}

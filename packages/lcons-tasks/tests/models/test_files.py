@@ -163,14 +163,8 @@ def negate(members):
     members[name] = npy(-np.load(io.BytesIO(members[name])))
 
 
-def add_array(members):
-    members["header.json"] = members["header.json"].replace(b'"arrays": [', b'"arrays": ["more", ')
-    members["more.npy"] = npy(np.zeros(2))
-
-
-@pytest.mark.parametrize("change", [negate, add_array])
-def test_altered_content_is_noticed(change, load, content):
-    assert_damaged(load, repacked(content["linear"], change, signed=True), "its checksum does not match")
+def test_altered_content_is_noticed(load, content):
+    assert_damaged(load, repacked(content["linear"], negate, signed=True), "its checksum does not match")
 
 
 @pytest.mark.parametrize(("weight", "reason"), [(np.nan, "not finite"), (-1e308, r"above 2\^200")])

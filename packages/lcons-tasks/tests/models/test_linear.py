@@ -8,7 +8,6 @@ import pytest
 
 from lcons_core import InvalidInput, LconsError
 from lcons_decode import marginals
-from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 from lcons_tasks.models.phi._templates import attribute_rows
@@ -17,7 +16,6 @@ WORDS = ["the", "a", "dog", "Saw", "saw", "cuts", "runs", "1,000", "Étoile", "-
 TAGS = ["DT", "NN", "VB"]
 LABELS = ["B-NP", "I-NP", "B-VP", "O"]
 # CRFsuite prints six decimals of a weight, and ours are read from that.
-PRINTED = 1e-6
 TAGGED = LinearSettings(columns=("pos",), iterations=50)
 
 
@@ -51,22 +49,6 @@ def crfsuite(train, settings, path):
     tagger = pycrfsuite.Tagger()
     tagger.open(str(path))
     return tagger
-
-
-@pytest.mark.parametrize("columns", [(), ("pos",)])
-@pytest.mark.parametrize(("c1", "c2"), [(0.02, 0.02), (0.0, 1.0), (0.5, 0.0)])
-def test_labels_are_those_of_crfsuites_own_tagger(columns, c1, c2, tmp_path):
-    settings = LinearSettings(c1=c1, c2=c2, iterations=50, columns=columns)
-    model, tagger = train_linear(TRAIN, settings), crfsuite(TRAIN, settings, tmp_path / "model")
-    batch = model.scores([own.x for own in TEST])
-    equal = 0
-    for own, scores, found in zip(TEST, batch, viterbi_batch(batch), strict=True):
-        theirs = tagger.tag(attribute_rows(own.x, "tokens", columns))
-        attributes = sum(map(len, attribute_rows(own.x, "tokens", columns)))
-        equal += list(found.y) == theirs
-        # Labels may differ only where their scores tie, as far as CRFsuite prints its weights.
-        assert found.score - scores.score(theirs) <= PRINTED * attributes
-    assert equal >= 0.95 * len(TEST)
 
 
 def test_probabilities_are_crfsuites(tmp_path):
