@@ -110,28 +110,22 @@ def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange,
     held_out = Structures([*SENTENCES * 5, *OTHERS * strange])
     found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out)
     assert found.held_out.outside == strange
+    assert found.held_out.outside_example == f"structure {len(SENTENCES) * 5 + 1}: unknown label 'X'"
     assert bool(found.warnings) == warned
 
 
-def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():
+@pytest.mark.parametrize("sizes", [DOUBLINGS, (1, 2)])
+def test_with_unseen_negatives_the_smallest_k_that_is_always_right_or_the_best_is_taken(monkeypatch, sizes):
+    monkeypatch.setitem(Recipe.learn_examples.__globals__, "DOUBLINGS", sizes)
     labels = "ABCDEFG"
     data = Structures([Instance({}, (one, other)) for one in labels for other in labels if one != other] * 2)
-    found = learn(data, Recipe(hidden="auto"))
-    K = found.constraint.network.K
-    assert [tried for tried, _ in found.tried] == list(DOUBLINGS[: DOUBLINGS.index(K) + 1])
-    assert [right == 1 for _, right in found.tried] == [False] * (len(found.tried) - 1) + [True]
-    assert found.training.forbidden_parts == 0
-    assert found.learner.cv_results_ is None
-
-
-def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
-    monkeypatch.setitem(Recipe.learn_examples.__globals__, "DOUBLINGS", (1, 2))
-    labels = "ABCDEFG"
-    data = Structures([Instance({}, (one, other)) for one in labels for other in labels if one != other])
-    found = learn(data, Recipe(hidden="auto"))
-    best = max(found.tried, key=lambda one: one[1])
-    assert best[1] < 1
-    assert best[0] == found.constraint.network.K
+    learned = learn(data, Recipe(hidden="auto"))
+    K = learned.constraint.network.K
+    right = dict(learned.tried)
+    assert list(right) == list(sizes[: sizes.index(K) + 1] if right[K] == 1 else sizes)
+    assert right[K] == max(right.values())
+    assert (right[K] == 1) == (sizes is DOUBLINGS) == (learned.training.forbidden_parts == 0)
+    assert learned.learner.cv_results_ is None
 
 
 @pytest.mark.parametrize("feature", [name for name in FEATURES if name not in ("pairs", "tuples")])
@@ -154,13 +148,6 @@ def test_held_out_structures_that_are_forbidden_are_counted_and_shown():
     assert (shown.count, shown.structure, shown.text) == (2, 11, "Oh/O Lee/I")
     assert shown.words == "label 1 O, label 2 I"
     assert len(found.warnings) == 1
-
-
-def test_labels_that_training_has_not_are_left_out_and_counted():
-    held_out = Structures((Instance({}, ("O", "X")), Instance({}, ("O", "B"))), rows=np.array([6, 7]))
-    judged = learn(Structures(SENTENCES), Recipe(hidden=2), held_out).held_out
-    assert (judged.structures, judged.outside) == (1, 1)
-    assert judged.outside_example == "structure 6: unknown label 'X'"
 
 
 def table(rows=3):
@@ -229,14 +216,9 @@ def test_folds_judge_the_networks_that_were_learned_without_them():
     assert found.constraint.satisfied(["O", "I-X"])
 
 
-def test_bounds_are_in_the_summary():
-    found = learn(Structures(TYPED * 8), folds=4)
-    assert summary_dict(found, "", "")["bound"] == found.held_out.bound.to_dict()
-    assert found.recommendation.use == "hard"
-
-
-def test_windows_without_evidence_that_are_forbidden_are_told():
-    found = learn(Structures(TYPED * 8))
-    assert found.undecided.count
-    assert not found.undecided.rejected
-    assert not found.warnings
+def test_bounds_are_in_the_summary_and_what_is_undecided_is_not_forbidden():
+    learned = learn(Structures(TYPED * 8), folds=4)
+    assert summary_dict(learned, "", "")["bound"] == learned.held_out.bound.to_dict()
+    assert (learned.recommendation.use, learned.warnings) == ("hard", ())
+    assert learned.undecided.count
+    assert not learned.undecided.rejected

@@ -78,16 +78,14 @@ def test_raw_text_may_hold_any_bytes(tmp_path):
         ("a.jsonl", '{"labels": ["O"]}\n'),
         ("a.jsonl", '{"words": "New York"}\n'),
         ("a.csv", "a,b,valid\n1,0,1\n"),
+        ("none.txt", None),
     ],
 )
 def test_other_files_are_an_error(name, content, tmp_path):
+    if content is not None:
+        written(tmp_path / name, content)
     with pytest.raises(LconsError):
-        read_words(written(tmp_path / name, content))
-
-
-def test_a_missing_file_is_an_error(tmp_path):
-    with pytest.raises(LconsError, match="cannot read"):
-        read_words(tmp_path / "none.txt")
+        read_words(tmp_path / name)
 
 
 @pytest.mark.parametrize(

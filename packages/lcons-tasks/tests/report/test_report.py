@@ -15,7 +15,6 @@ from lcons_core import (
     InvalidInput,
     LearnedConstraint,
     RectifierNetwork,
-    Rules,
     binary,
     one_hot,
     save,
@@ -31,13 +30,11 @@ from lcons_tasks.report._document import (
     Headline,
     Section,
     Sentences,
-    Table,
-    Text,
     write_document,
 )
 from lcons_tasks.report._matrix import Combination, matrices
 from lcons_tasks.report._page import report_page
-from lcons_tasks.report._run import Run, read_runs
+from lcons_tasks.report._run import read_runs
 from lcons_tasks.report._templates import environment
 from lcons_tasks.report._views import Limits
 from lcons_tasks.stats import Interval
@@ -146,17 +143,6 @@ def test_rules_have_support_and_exceptions_in_gold_labels(tmp_path: Path):
     assert "exceptions</th>" not in page_of(tmp_path, Constraints("set", ("ngram.json",)))
 
 
-def test_values_that_the_words_of_a_rule_shorten_can_be_opened_in_full(tmp_path: Path):
-    values = [f"v{i}" for i in range(40)]
-    space = FeatureSpace([one_hot("pos", values), one_hot("label", ["B", "I", "O"])])
-    pages = [
-        page_of_constraint(tmp_path, LearnedConstraint(Rules(space, [forbidden]).network(), space))
-        for forbidden in ({"pos": values[:20], "label": "I"}, {"pos": values[:2], "label": "I"})
-    ]
-    assert ", ".join(values[:20]) in re.search(r"<details class=\"whole\">(.*?)</details>", pages[0])[1]
-    assert 'class="whole"' not in pages[1]
-
-
 @pytest.mark.parametrize(
     ("interval", "state", "words"),
     [
@@ -171,12 +157,6 @@ def test_a_headline_is_good_or_bad_by_its_interval_in_words_too(tmp_path: Path, 
     shown = page_of(tmp_path, head=head)
     assert f'<span class="to {state}">63.0</span>' in shown
     assert (f'<span class="badge {state}">{words}</span>' in shown) == (interval is not None)
-
-
-def test_figures_have_the_papers_beside_them_and_tables_their_notes(tmp_path: Path):
-    page = page_of(tmp_path, Table("T", ("", "x"), (("a", Figure((1.0,), 3.0)),), "A note with `code`."))
-    assert "paper 3.00" in page
-    assert "<code>code</code>" in page
 
 
 def test_the_sentences_that_changed_come_first(tmp_path: Path):
@@ -247,21 +227,3 @@ def test_a_page_shows_so_many_sets_of_constraints(tmp_path: Path):
     page = report_page(read_runs([tmp_path]), Limits(sets=1))
     assert "Of boxes" in page
     assert page.count("<article") == 1
-
-
-def test_sections_have_links_of_their_own_and_empty_ones_are_left_out(tmp_path: Path):
-    titles = {"Results": (Text("x"),), "Again": (Text("y"),), "Size": ()}
-    sections = tuple(Section(title, blocks) for title, blocks in titles.items())
-    page = report_page([Run("r", tmp_path, Document("T", "t", "", "", None, sections))])
-    assert re.findall(r'<section id="(run-1-.*?)"', page) == ["run-1-1", "run-1-2"]
-    assert "<h2>Size</h2>" not in page
-
-
-def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path: Path):
-    large = constraint_of(np.ones((1, 40)), [0.0], binary("z", [f"z{i}" for i in range(40)]))
-    save(large, tmp_path / "large.json")
-    save(designed()["source-relation"], tmp_path / "small.json")
-    sets = Constraints("all", ("large.json", "small.json"))
-    document = Document("T", "t", "", "", None, (Section("Sets", (sets,)),))
-    assert to_html(document, tmp_path, Limits(large=0)).count("<summary>In words</summary>") == 1
-    assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2

@@ -1,7 +1,6 @@
 """Decoded labels as a run of the report: read with suspicion, measured against gold, and shown."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -131,16 +130,6 @@ def test_without_gold_labels_there_is_no_accuracy_but_what_is_still_broken(tmp_p
     assert document.headline is None
     rows = rows_of(document)
     assert (rows["still breaks c"], rows["decoded with status relaxed"]) == ((1, 2), (1, None))
-
-
-def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(tmp_path):
-    labels = write(tmp_path / "labels", {**LINE, "status": "relaxed"})
-    (shown,) = re.findall(r"<li data-file.*?</li>", report_page(read_runs([labels])), re.DOTALL)
-    assert "1 label changed" in shown
-    assert "relaxed" in shown
-    assert "gold" not in shown
-    assert shown.count("(not in the other)") == 2
-    assert "data-wrong" not in shown
 
 
 def test_hostile_labels_of_the_user_stay_text(tmp_path):

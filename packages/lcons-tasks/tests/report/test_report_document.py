@@ -130,19 +130,6 @@ def test_what_is_no_json_object_is_refused(tmp_path: Path, content: str):
         read_document(tmp_path)
 
 
-def test_markdown_has_every_block_and_no_heading_over_nothing():
-    text = to_markdown(WHOLE)
-    for words in (
-        "85.20 ± 0.14 (82.11)",
-        "chosen \\| on dev",
-        "[Person Fort Hill]",
-        "`constraints/seed1/pos-2.json`",
-    ):
-        assert words in text
-    assert "## Nothing" not in text
-    assert "\n\n\n" not in text
-
-
 def hostile_document(word: str) -> Document:
     """Every text of every block is `word`."""
     gain = Interval(1.0, 0.5, 1.5)
@@ -202,14 +189,6 @@ def test_a_terminal_shows_the_headline_and_one_table_in_twenty_lines(width):
     assert "better" in " ".join(lines)
     assert any("rows only in the report" in line for line in lines)
     assert not any("\x1b" in line for line in lines)
-
-
-def test_a_terminal_shows_a_curve_where_there_is_no_table():
-    curve = Curve("Bits", "hidden units", "bits", {"learned": {2.0: 80.0, 10.0: 90.0}})
-    shown = to_terminal(Document("T", "t", "", "", sections=(Section("Results", (curve,)),)))
-    assert "learned" in shown
-    assert "90.00" in shown
-    assert to_terminal(Document("T", "t", "", "x")) == "T\nx\n"
 
 
 def test_every_rendering_counts_the_claims_after_the_headline(tmp_path: Path):

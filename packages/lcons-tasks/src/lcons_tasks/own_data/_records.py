@@ -62,7 +62,7 @@ def member_of(column: str, names: Iterable[str]) -> str:
 def json_records(path: File) -> Iterator[tuple[int, Record]]:
     """(line or number in an array, object) of each object of a file of JSON lines, or of one JSON array."""
     lines = [(number, text) for number, text in numbered_lines(path) if text]
-    values = ((number, _parsed(path, number, text)) for number, text in lines)
+    values: Iterator[tuple[int, Any]] = ((number, _parsed(path, number, text)) for number, text in lines)
     if lines and _begins_array(lines[0][1]):
         values = enumerate(_parsed(path, 1, "\n".join(text for _, text in lines)), start=1)
     for number, value in values:
