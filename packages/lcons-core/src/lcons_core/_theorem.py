@@ -230,7 +230,7 @@ def lift(network: Given) -> LiftedInequalities:
 
 def _counted_subsets(K: int) -> Bools:
     """(2^K - 1, K) the non-empty subsets in the order of binary counting."""
-    octets = np.arange(1, 2**K, dtype="<u8")[:, None].view(np.uint8)[:, : (K + 7) // 8]
+    octets = np.arange(1, 2**K, dtype="<u8")[:, None].view(np.uint8)
     return np.unpackbits(octets, axis=1, count=K, bitorder="little").view(np.bool_)
 
 
