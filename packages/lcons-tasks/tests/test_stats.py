@@ -87,13 +87,6 @@ def test_a_sure_gain_has_an_interval_above_zero_and_no_gain_has_one_around_it():
     assert same.low < 0 < same.high
 
 
-def test_the_mean_is_over_runs_and_a_rerun_gives_the_same_interval():
-    totals = [10, 10]
-    one = paired_bootstrap([[8, 8], [9, 9]], [[7, 7], [7, 7]], totals)
-    assert one.mean == pytest.approx(15.0)
-    assert one == paired_bootstrap([[8, 8], [9, 9]], [[7, 7], [7, 7]], totals)
-
-
 FLAT = [["B-X", "O"], "O", [[1, 2]], [1, 2]]
 
 

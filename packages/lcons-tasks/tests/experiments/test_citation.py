@@ -106,25 +106,6 @@ def test_weights_stay_unless_dev_speaks_clearly_against_them():
     assert choose_weights(lambda weights: target.get(weights, [1, 1, 1]), (1.0, 1.0)) == (4.0, 0.0)
 
 
-def test_a_run_fills_every_row_of_every_split(quick_run, corpus, stages):
-    record, _, _ = quick_run
-    assert [cell.at["seed"] for cell in record.cells] == [1]
-    for cell, own in zip(EXPERIMENT.cells(QUICK), record.cells, strict=True):
-        assert list(own.rows) == [row.name for row in cell.rows] + [CHOSEN]
-        gold = [corpus.references[i].labels for i in own.units]
-        found = cell.answers(stages).texts
-        for name, figures in own.rows.items():
-            right = [
-                a == b for y, z in zip(gold, found[name], strict=True) for a, b in zip(y, z, strict=True)
-            ]
-            assert figures[ACCURACY] == pytest.approx(100 * np.mean(right))
-            assert 0 <= figures["whole"] <= figures[ACCURACY] <= 100
-
-
-def test_constraints_help_the_word_model_on_the_bundled_corpus(quick_run):
-    assert quick_run[0].gain("soft windows+pos", EXACT, ACCURACY).mean > 3
-
-
 def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corpus, stages):
     record, folder, _ = quick_run
     parser = load_constrained_tagger(folder / "parser")

@@ -37,7 +37,7 @@ from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._relation_model import load_model, rules_of
 from lcons_tasks.models._relation_svm import encode_passages, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
-from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
+from lcons_tasks.models.phi._candidates import candidate_attributes
 
 QUICK = Options("bundled", (1,), (64,), 2.0**-5, 3)
 needs_conll04 = pytest.mark.skipif(find("conll04") is None, reason="Roth and Yih's corpus is not at hand")
@@ -177,14 +177,6 @@ def test_where_every_combination_was_seen_everything_is_allowed():
 # Features, model and training
 
 
-def test_attributes_come_with_the_order():
-    passage = example({(0, 1): "LiveIn"}).passage
-    there, back = (set(pair_attributes(passage, *pair)) for pair in ((0, 1), (1, 0)))
-    assert {">between=lives in", ">distance=2", ">phrase 2=oslo"} <= there
-    assert {a[1:] for a in there - {"bias"}} == {a[1:] for a in back - {"bias"}}
-    assert "left 1=in" in candidate_attributes(passage, 1)
-
-
 def test_the_model_scores_what_its_weights_say_and_survives_a_file(tmp_path, passages):
     clusters = Clusters(("oslo", "ann"), np.array([[0, 3], [1, 2]]))
     passage = example({(0, 1): "LiveIn"})
@@ -235,13 +227,6 @@ def test_the_rows_are_complete_and_learned_is_designed_where_sets_are_equal(fini
         assert whole.rows[row] == whole.rows[row.replace("learned ", "designed ")]
     assert whole.facts["differ"][LEARNED] == 0
     assert whole.facts["broken"]["pairs"] > 0
-
-
-def test_a_rerun_reads_what_is_kept_and_gives_the_same_bytes(finished, tmp_path):
-    _, stages, folder, _ = finished
-    write_run(tmp_path / "again", EXPERIMENT, QUICK, run(EXPERIMENT, QUICK, stages, 1), stages)
-    for path in sorted(folder.rglob("*.*")):
-        assert (tmp_path / "again" / path.relative_to(folder)).read_bytes() == path.read_bytes(), path
 
 
 def test_the_headline_and_the_claims_are_of_all_training_sentences(finished):

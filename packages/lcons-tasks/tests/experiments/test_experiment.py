@@ -141,20 +141,6 @@ def test_units_that_are_tested_in_some_cells_only_are_drawn_with_all_that_was_an
     assert found == paired_bootstrap([[4 + 2, 3]], [[2 + 1, 1]], [4 + 3, 4])
 
 
-def test_tables_gains_and_curves_are_blocks_of_a_document():
-    groups = {"10%": RECORD.where(ratio=0.1), "100%": RECORD.where(ratio=1.0)}
-    table = blocks.by_group("Accuracy", groups, "accuracy", paper={"10%": {"b": 80.0}})
-    assert table.columns == ("decoder", "10%", "100%")
-    assert [row[0] for row in table.rows] == ["a", "b"]
-    assert table.rows[1][1].paper == 80.0
-    gains = blocks.gains("Gains", groups, [("b", "a"), ("c", "a")], "accuracy")
-    assert [(gain.what, gain.where) for gain in gains.gains] == [("b over a", "10%"), ("b over a", "100%")]
-    lines = {"ours": "b", "none": "c"}
-    curve = blocks.curve("Curve", "data", "accuracy", RECORD, "ratio", lines, "accuracy")
-    assert curve.lines == {"ours": {0.1: 81.25, 1.0: 62.5}}
-    assert blocks.curve("Curve", "data", "accuracy", groups["10%"], "ratio", lines, "accuracy") is None
-
-
 def test_claims_are_data_that_are_held_against_a_record():
     beats = {"text": "b beats a", "rows": ["b"], "measure": "accuracy", "over": "a", "above": 0.0}
     statements = [

@@ -175,7 +175,7 @@ LONGEST = 3
 # Added to every count of a window, so that one that was not seen is not impossible.
 SMOOTHING = 0.1
 # Sequences that are decoded side by side have about so many scores of windows at a position.
-CELLS = 2**17
+CELLS = 2**15
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,17 +278,23 @@ def _decode_block(
         windows = np.zeros((live, 1, 1, L))
         for table, rows, weight in used:
             if t >= table.feature.n - 1:
-                windows = windows + table.scores(rows[tokens], weight)
+                # In place, into the array of the longer windows.
+                shorter, windows = sorted((windows, table.scores(rows[tokens], weight)), key=np.size)
+                windows += shorter
         if t == 0:
             # The first label has no label before it: its state is (0, label), and the others are impossible.
             best = np.full((live, L, L), -np.inf)
             best[:, 0] = batch.start + batch.emission[tokens] + windows[:, 0, 0]
         else:
             best = best[:live]
-            steps.append((best, windows))
             # Windows of one or two labels do not choose the label before these.
-            single = windows.shape[1] == 1
-            best = best.max(1)[..., None] + windows[:, 0] if single else (best[..., None] + windows).max(1)
+            if windows.shape[1] == 1:
+                steps.append(best[..., None])
+                best = best.max(1)[..., None] + windows[:, 0]
+            else:
+                windows += best[..., None]
+                steps.append(windows)
+                best = windows.max(1)
             best = best + batch.transition + batch.emission[tokens][:, None]
         done = np.flatnonzero(lengths[:live] == t + 1)
         ends[done] = (best[done] + batch.stop).reshape(len(done), L * L).argmax(1)
@@ -298,8 +304,6 @@ def _decode_block(
         before, last = np.divmod(ends[:live], L)
         labels[firsts[:live] + t] = last
         if t:
-            best, windows = steps[t - 1]
-            windows = np.broadcast_to(windows, (live, windows.shape[1], L, L))
-            sequences = np.arange(live)
-            paths = best[sequences, :, before] + windows[sequences, :, before, last]
-            ends[:live] = paths.argmax(1) * L + before
+            paths = steps[t - 1]
+            chosen = paths[np.arange(live), :, before, last if paths.shape[3] > 1 else 0]
+            ends[:live] = chosen.argmax(1) * L + before
