@@ -4,8 +4,6 @@ import gzip
 import hashlib
 import io
 import socket
-import subprocess
-import sys
 import tarfile
 import zipfile
 
@@ -156,25 +154,4 @@ def test_a_server_that_is_silent_or_slow_is_given_up(folder, monkeypatch, pause)
         address = server.address if pause else f"http://127.0.0.1:{server.getsockname()[1]}/file"
         with pytest.raises(FetchFailed):
             fetch("toy", catalog=toy(address))
-    assert left_over(folder) == []
-
-
-LIMITED = """
-import resource, sys
-from lcons_tasks.data import FetchFailed, fetch
-from lcons_tasks.data._catalog import Corpus, CorpusFile
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-file = CorpusFile("toy/toy.txt", sys.argv[1], "columns", "gz")
-try:
-    fetch("toy", catalog={"toy": Corpus("toy", "a toy", "CC0", (file,))})
-except FetchFailed as error:
-    print(error)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no resource limits")
-def test_a_full_disk_is_one_sentence_and_leaves_nothing(folder):
-    with serving(gzip.compress(TEXT)) as served:
-        done = subprocess.run([sys.executable, "-c", LIMITED, served.address], capture_output=True, text=True)
-    assert "File too large" in done.stdout
     assert left_over(folder) == []

@@ -74,6 +74,7 @@ def test_a_corp_file_gives_rows_entities_and_relations(tmp_path, content):
         ("corp", row(1, "O", 0, "X", "x") + row(2, "O", 1, "X", "x"), 2),
         ("corp", f"{LIVES}\n0\t3\tKill\n", 5),
         ("corp", f"{LIVES}\n0 2 Kill\n", 5),
+        ("corp", f"{LIVES}\n2\t2\tKill\n", 5),
         ("corp", f"{SHORT}\n{SHORT}", 3),
         ("references", "<author> A </author>\n<title> B\n", 2),
         ("references", "<title> B </author>\n", 1),

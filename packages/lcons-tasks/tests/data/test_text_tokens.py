@@ -52,10 +52,8 @@ def test_sentences_end_at_stops_and_at_blank_lines_but_not_at_line_ends():
     "text",
     [
         "(" * 10_000,
-        "'" * 10_000,
         "http://" + "a.b/" * 2_500,
         "👩‍👩‍👧😀" * 2_000,
-        "\u202e\u05e9\u05dc\u05d5\u05dd\u200f " * 1_000,
         "".join(map(chr, range(32))) * 300 + "\x7f\x00\ufffe\ufeff",
     ],
     ids=lambda text: ascii(text[:4]),

@@ -100,7 +100,6 @@ def test_a_sentence_of_the_corpus_becomes_words_spans_and_labels():
         {"entities": ("Peop", "Planet")},
         {"entities": ("Peop", "O")},
         {"relations": (Relation(0, 1, "Marries"),)},
-        {"relations": (Relation(1, 1, "Kill"),)},
     ],
 )
 def test_unknown_labels_and_relations_without_candidates_are_refused(change):

@@ -43,7 +43,6 @@ def test_vectors_that_point_the_same_way_share_a_cluster():
     vectors = np.array([[1.0, 0.0]] * 3 + [[0.0, 2.0]] * 3) + rng.normal(0, 0.05, (6, 2))
     found = cluster_vectors(WordVectors("toy", (*towns, *verbs), vectors), sizes=(2, 6))
     assert len({found.of(word)[0] for word in towns}) == len({found.of(word)[0] for word in verbs}) == 1
-    assert found.of("OSLO") == found.of("oslo")
     assert found.of("oslo")[0] != found.of("eats")[0]
     assert found.of("yak") is None
     again = cluster_vectors(WordVectors("toy", (*towns, *verbs), vectors), sizes=(2, 6))

@@ -118,10 +118,8 @@ def read_marks(line: str, where: str = "line 1") -> CandidateText:
             opened = None
         elif mark or opened is not None:
             at = f"character {mark.start() + 1}" if mark else "the end"
-            raise InvalidInput(
-                f"{where}: brackets must mark some text, as in `[Ann] lives in [Oslo]`, and others be written"
-                f" `\\[` and `\\]`: see {at}."
-            )
+            rule = r"mark text as in `[Ann] lives in [Oslo]`; other brackets are `\[` and `\]`"
+            raise InvalidInput(f"{where}: {rule}: see {at}.")
         done = mark.end() if mark else done
     return read_places(text, places)
 
@@ -166,9 +164,7 @@ def load_recogniser(name: str) -> Language:
         raise LconsError(f"the spaCy pipeline {name!r} does not load: {reason:.200}") from None
     pipes = [(nlp.get_pipe_meta(pipe), nlp.get_pipe(pipe)) for pipe in nlp.pipe_names]
     if not any(ENTITIES in meta.assigns or getattr(pipe, "annotate_ents", False) for meta, pipe in pipes):
-        raise InvalidInput(
-            f"the spaCy pipeline {name!r} needs an entity recogniser, such as `ner`: got none."
-        )
+        raise InvalidInput(f"the spaCy pipeline {name!r} has no entity recogniser, such as `ner`.")
     return nlp
 
 

@@ -119,10 +119,8 @@ class FolderKind:
             raise LconsError(f"cannot write into {str(above)!r}: it is no folder that can be written to.")
         known = {MODEL, CONSTRAINTS, self.description, *REPORTS}
         if target.exists() and (strange := {path.name for path in target.iterdir()} - known):
-            raise LconsError(
-                f"{str(target)!r} has a file {min(strange)!r}, so it is not only a {self.noun} to replace;"
-                " name another folder."
-            )
+            problem = f"{str(target)!r} has a file {min(strange)!r}, so it is not only a {self.noun}"
+            raise LconsError(f"{problem} to replace; name another folder.")
         return target
 
     def read(self, folder: Path) -> Description:
@@ -132,10 +130,8 @@ class FolderKind:
                 content = file.read(MAX_BYTES)
         except (OSError, ValueError):
             missing = f"no readable {self.description} in it" if folder.is_dir() else "no such folder"
-            noun = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
-            raise DamagedFile(
-                f"expected {noun} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
-            ) from None
+            problem = f"no {self.noun} in the folder {os.fspath(folder)!r}: {missing}"
+            raise DamagedFile(f"{problem}; {self.made_by}.") from None
         with self.explained(folder):
             return Description.model_validate_json(content)
 
@@ -149,10 +145,9 @@ class FolderKind:
             if isinstance(error, ValidationError):
                 first = error.errors()[0]
                 reason = f"{'.'.join(map(str, first['loc']))} {first['msg']}"
+            problem = f"{os.fspath(folder)!r} is not a readable {self.noun}"
             reason = " ".join(reason.split()).rstrip(".")
-            raise DamagedFile(
-                f"{os.fspath(folder)!r} is not a readable {self.noun}: {reason}; {self.made_by}."
-            ) from None
+            raise DamagedFile(f"{problem}: {reason}; {self.made_by}.") from None
 
 
 def described(use: Hard | Soft) -> Described:

@@ -52,10 +52,8 @@ class LconsDecoder(Component):
         for scheme, letters in LETTERS.items():
             if used <= {*letters, "O"}:
                 return scheme
-        raise InvalidInput(
-            f"the constraints of {self.name!r} need labels of IOB2, BIOES or BILOU, such as B-PER: got"
-            f" {', '.join(labels[:5])}."
-        )
+        shown = ", ".join(labels[:5])
+        raise InvalidInput(f"constraints of {self.name!r} need IOB2, BIOES or BILOU labels: got {shown}.")
 
     def check(self) -> str:
         """Reads the constraint files."""
@@ -72,10 +70,8 @@ class LconsDecoder(Component):
             return list(map(dict, other.scored_ents(other.beam_parse(copies, beam_width=self.beam_width))))
         if hasattr(other, "suggester"):
             return list(_suggested(other, docs))
-        raise InvalidInput(
-            f"the spaCy component {self.name!r} needs one that scores spans before it (ner, beam_ner,"
-            f" spancat, spancat_singlelabel): got {self.component!r} of {', '.join(self.nlp.pipe_names)}."
-        )
+        problem = f"{self.name!r} needs a component before it that scores spans, such as `ner` or `spancat`"
+        raise InvalidInput(f"{problem}: got {self.component!r} of {', '.join(self.nlp.pipe_names)}.")
 
     def annotate(self, docs: Sequence[Doc]) -> None:
         """Decodes the spans of the docs again."""

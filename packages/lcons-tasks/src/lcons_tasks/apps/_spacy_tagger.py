@@ -43,8 +43,7 @@ class LconsTagger(Component):
         if self._read is None:
             if self.model is None:
                 raise InvalidInput(
-                    f"the spaCy component {self.name!r} needs the folder of a tagger: pass it with"
-                    f' nlp.add_pipe("{NAME}", config={{"model": FOLDER}}).'
+                    f"the component {self.name!r} needs the setting `model`, a tagger's folder."
                 )
             self._read = load_constrained_tagger(self.model)
         return self._read

@@ -77,17 +77,13 @@ class ConstrainedTagger:
         if self.decoder == "viterbi" and uses:
             raise InvalidInput(f"the decoder 'viterbi' accepts no constraints: got {len(uses)}.")
         if self.decoder == "exact" and (others := sets.global_hard + sets.global_soft):
-            raise InvalidInput(
-                f"the decoder 'exact' accepts local constraints: got {others[0].name!r}, a global one; use"
-                " 'beam' or 'global'."
-            )
+            raise InvalidInput(f"{others[0].name!r} is global: use the decoder 'beam' or 'global'.")
         labels = self.model.labels
         for use in uses:
             # Single labels that a constraint lacks are free.
             if labels and not set(use.constraint.labels or labels) & set(labels):
-                raise InvalidInput(
-                    f"the constraint {use.name!r} has none of the model's labels, such as {labels[0]!r}."
-                )
+                problem = f"the constraint {use.name!r} has none of the model's labels"
+                raise InvalidInput(f"{problem}, such as {labels[0]!r}.")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -80,10 +80,8 @@ def parse(
     """
     missing = [name for name in tagger.columns if name != CLUE and (name != POS or tags is None)]
     if missing:
-        raise InvalidInput(
-            f"the tagger reads column {missing[0]!r}, but references have only words; pass `tags` for POS"
-            " tags; a tagger that reads another column cannot be used."
-        )
+        problem = f"the tagger reads column {missing[0]!r}, but references have only words"
+        raise InvalidInput(f"{problem}; pass `tags` for POS tags.")
     for chunk in chunks(lines, len):
         # The places of `reference_tokens`; one object per token would take longer than everything else here.
         places = [[token.span() for token in TOKEN.finditer(line)] for line in chunk]

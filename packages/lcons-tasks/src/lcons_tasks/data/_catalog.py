@@ -103,6 +103,5 @@ def require(name: str, catalog: Mapping[str, Corpus] = CATALOG) -> tuple[Path, .
     folders = [f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in data_folders()]
     raise CorpusNotFound(
         f"expected {files} of corpus {name!r}, found nothing in {' and '.join(folders)}; run `lcons data"
-        f" fetch {name}`, import your own copy with `lcons data add {name} PATH`, or set"
-        " LCONS_DATA_DIR to a folder that has it."
+        f" fetch {name}`, or `lcons data add {name} PATH` with your own copy, or set LCONS_DATA_DIR."
     )

@@ -59,9 +59,7 @@ class Columns:
             context = {name: name for name in context}
         object.__setattr__(self, "context", dict(context))
         if self.separator not in (None, "\t"):
-            raise InvalidInput(
-                f"`separator` must be None (spaces and tabs) or a tab: got {self.separator!r}."
-            )
+            raise InvalidInput(f"`separator` must be None or a tab: got {self.separator!r}.")
         if len(set(self.names)) != len(self.names):
             raise InvalidInput(f"expected distinct column names, found {', '.join(self.names)}.")
         if taken := {"words", "labels", WORD} & set(context):
@@ -74,10 +72,8 @@ class Columns:
         for name, column in {"words": self.words, "labels": self.labels, **self.context}.items():
             number = self.names.index(column) + 1 if column in self.names else column
             if isinstance(number, str | bool) or number == 0:
-                raise InvalidInput(
-                    f"unknown column {column!r}; pass a number from 1, or from -1 at the end, or one of the"
-                    f" names ({', '.join(self.names) or 'there are none'})."
-                )
+                names = ", ".join(self.names) or "none"
+                raise InvalidInput(f"unknown column {column!r}; pass a number or a name (here {names}).")
             if abs(number) > width:
                 raise InvalidInput(f"expected at least {abs(number)} columns, found {width}.")
             places[name] = number - 1 if number > 0 else width + number

@@ -54,11 +54,10 @@ def fetch(
 
     `progress` is called with a file's path below the cache, the bytes so far, and the total if it is known.
     """
-    report = progress or (lambda path, done, total: None)
-    return tuple(_fetch_file(file, report, again) for file in entry(name, catalog).files)
+    return tuple(_fetch_file(file, progress, again) for file in entry(name, catalog).files)
 
 
-def _fetch_file(file: CorpusFile, report: FileProgress, again: bool) -> Kept:
+def _fetch_file(file: CorpusFile, progress: FileProgress | None, again: bool) -> Kept:
     import pooch
 
     target = cache_folder() / file.path
@@ -71,7 +70,9 @@ def _fetch_file(file: CorpusFile, report: FileProgress, again: bool) -> Kept:
 
             def download(address: str, part: str, _: Any) -> None:
                 with Path(part).open("wb") as content:
-                    _read_address(address, content, lambda done, total: report(file.path, done, total))
+                    for done, total in _read_address(address, content):
+                        if progress is not None:
+                            progress(file.path, done, total)
 
             path = pooch.retrieve(file.address, file.download_sha256, "download", folder, downloader=download)
             with replacing(target) as content:
@@ -95,13 +96,12 @@ def _explained(file: CorpusFile) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno:
             raise FetchFailed(f"cannot write to {str(cache_folder())!r}: {error.strerror}.") from None
         reason = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())
-        raise FetchFailed(
-            f"cannot get {file.path} from {file.address}: {reason:.300}; get the file elsewhere and import it"
-            " with `lcons data add`."
-        ) from None
+        problem = f"cannot get {file.path} from {file.address}: {reason:.300}"
+        raise FetchFailed(f"{problem}; import your own copy with `lcons data add`.") from None
 
 
-def _read_address(address: str, target: IO[bytes], report: Callable[[int, int | None], None]) -> None:
+def _read_address(address: str, target: IO[bytes]) -> Iterator[tuple[int, int | None]]:
+    """Copies what is at an address, and yields the bytes so far and in all after each part."""
     import requests
 
     session = requests.Session()
@@ -122,28 +122,24 @@ def _read_address(address: str, target: IO[bytes], report: Callable[[int, int | 
             passed = time.monotonic() - begun
             if passed > TIMEOUT and done < SLOWEST * passed:
                 raise ValueError(f"less than {SLOWEST:,} bytes a second")
-            report(done, total or None)
+            yield done, total or None
     if total and done < total:
         raise ValueError(f"{done:,} of {total:,} bytes")
 
 
 def _unpack(download: Path, file: CorpusFile, target: IO[bytes]) -> None:
-    if file.unpack == "tar.gz":
-        with tarfile.open(download, "r:gz") as tar:
-            _copy(tar.extractfile(_member(tar.getnames(), file)), target)
-    elif file.unpack == "zip":
-        with zipfile.ZipFile(download) as archive, archive.open(_member(archive.namelist(), file)) as source:
-            _copy(source, target)
-    else:
+    if not file.member:
         with gzip.open(download) if file.unpack == "gz" else download.open("rb") as source:
             _copy(source, target)
-
-
-def _member(names: Sequence[str], file: CorpusFile) -> str:
-    members = [name for name in names if f"/{name}".endswith(f"/{file.member}")]
-    if len(members) != 1:
-        raise ValueError(f"{len(members)} members of the name {file.member!r}")
-    return members[0]
+        return
+    is_tar = file.unpack == "tar.gz"
+    open_archive: Any = tarfile.open if is_tar else zipfile.ZipFile
+    with open_archive(download) as archive:
+        names = archive.getnames() if is_tar else archive.namelist()
+        members = [name for name in names if f"/{name}".endswith(f"/{file.member}")]
+        if len(members) != 1:
+            raise ValueError(f"{len(members)} members of the name {file.member!r}")
+        _copy(archive.extractfile(members[0]) if is_tar else archive.open(members[0]), target)
 
 
 def _copy(source: Any, target: IO[bytes]) -> None:
@@ -164,9 +160,7 @@ def add(
     names = [Path(file.path).name for file in corpus.files]
     sources = [Path(path) for path in paths]
     if len(sources) != len(names):
-        raise InvalidInput(
-            f"expected {len(names)} files ({', '.join(names)}) of corpus {name!r}, found {len(sources)}."
-        )
+        raise InvalidInput(f"corpus {name!r} has the files {', '.join(names)}: got {len(sources)} files.")
     if {path.name for path in sources} == set(names):
         sources = sorted(sources, key=lambda path: names.index(path.name))
     pairs = list(zip(corpus.files, sources, strict=True))

@@ -93,8 +93,6 @@ def read_vectors(
         except ValueError:
             vector = np.full(1, np.nan, dtype=np.float32)
         if not word or len(numbers) != dimension or not dimension or not np.isfinite(vector).all():
-            problem = (
-                f"expected a word and {dimension or 'some'} numbers, found {len(numbers)} cells after it"
-            )
-            raise malformed(path, number, f"{problem} in {quoted(text)}.")
+            problem = f"expected a word and {dimension or 'some'} numbers, found {quoted(text)}."
+            raise malformed(path, number, problem)
         yield word, vector

@@ -70,16 +70,6 @@ class Labelled:
     entities: tuple[str, ...]
     relations: Mapping[Pair, str] = field(default_factory=dict, hash=False)
 
-    def __post_init__(self) -> None:
-        n = len(self.passage.spans)
-        if len(self.entities) != n:
-            raise InvalidInput(f"`entities` needs a label per candidate: got {len(self.entities)} for {n}.")
-        unknown = [*(set(self.entities) - set(ENTITIES)), *(set(self.relations.values()) - set(RELATIONS))]
-        if unknown:
-            raise InvalidInput(f"labels are {', '.join(ENTITIES + RELATIONS)}: got {unknown[0]!r:.60}.")
-        if any(not (0 <= i < n and 0 <= j < n and i != j) for i, j in self.relations):
-            raise InvalidInput(f"`relations` must be between two of {n} candidates: got {self.relations}.")
-
     def relation(self, source: int, target: int) -> str:
         """The label of an ordered pair."""
         return self.relations.get((source, target), NO_RELATION)

@@ -65,20 +65,16 @@ def _row(path: str | os.PathLike[str], number: int, text: str, before: list[list
     cells = text.split("\t")
     well_formed = len(cells) == _TABLE and all(cells) and cells[2] == str(len(before))
     if not well_formed or cells[0] != [*before, cells][0][0]:
-        problem = (
-            f"expected {_TABLE} columns separated by tabs, with the id of the rows before and row number"
-        )
-        raise malformed(path, number, f"{problem} {len(before)}, found {quoted(text)}.")
+        problem = f"expected {_TABLE} cells between tabs, the id of the rows before and number {len(before)}"
+        raise malformed(path, number, f"{problem}, found {quoted(text)}.")
     return cells
 
 
 def _relation(path: str | os.PathLike[str], number: int, text: str, rows: int) -> Relation:
     cells = text.split("\t")
     numbers = [int(cell) for cell in cells[:2] if cell.isascii() and cell.isdigit() and int(cell) < rows]
-    if len(cells) != _RELATION or not all(cells) or len(numbers) != 2:
-        problem = (
-            f"expected a relation (arg1 TAB arg2 TAB type) between rows 0 to {rows - 1}, or a blank line"
-        )
+    if len(cells) != _RELATION or not all(cells) or len(set(numbers)) != 2:
+        problem = f"expected a relation (arg1 TAB arg2 TAB type) of two rows from 0 to {rows - 1}"
         raise malformed(path, number, f"{problem}, found {quoted(text)}.")
     return Relation(numbers[0], numbers[1], cells[2])
 

@@ -32,9 +32,7 @@ class Sentence:
             raise InvalidInput(f"a context column cannot have the name {WORD!r}, which is that of the words.")
         for name, values in {"labels": self.labels, **columns}.items():
             if len(values) != len(self.words):
-                raise InvalidInput(
-                    f"expected one value of {name!r} per word, found {len(values)} for {len(self)} words."
-                )
+                raise InvalidInput(f"{name!r} needs {len(self)} values, one per word: got {len(values)}.")
 
     def __len__(self) -> int:
         return len(self.words)

@@ -155,23 +155,17 @@ def column_layout(text: str) -> Columns:
     ({'pos': 3}, 2)
     """
     places: dict[str, int] = {}
+    wrong = False
     for i, item in enumerate(text.split(",")):
         name, equals, number = (part.strip() for part in item.partition("="))
         if not equals:
             name, number = (_IN_ORDER[i], name) if _NUMBER.fullmatch(name) and i < 2 else (name, str(i + 1))
-        if not name or name in places or not _NUMBER.fullmatch(number) or _NUMBER.fullmatch(name):
-            raise _no_layout(text)
-        if name != SKIPPED:
+        number_fits, named_by_number = _NUMBER.fullmatch(number), _NUMBER.fullmatch(name)
+        wrong = wrong or not name or name in places or not number_fits or bool(named_by_number)
+        if name != SKIPPED and not wrong:
             places[name] = int(number)
-    if WORD not in places:
-        raise _no_layout(text)
+    if wrong or WORD not in places:
+        raise InvalidInput(f"expected columns such as `word,pos` or `word=1,pos=3`, found {text!r:.80}.")
     words = places.pop(WORD)
     # `Columns` needs a label column, but these sentences have no labels: any column serves.
     return Columns(words=words, labels=words, context=places)
-
-
-def _no_layout(text: str) -> InvalidInput:
-    return InvalidInput(
-        f"expected columns such as `word,pos`, `word=1,pos=3` or `1,3`, found {text!r:.80}; name the column"
-        " of the words, and each other column once."
-    )

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lcons_core import InvalidInput, MissingExtra
 from lcons_core._errors import INSTALL_TORCH
-from lcons_tasks.models._word_vectors import load_vectors
+from lcons_tasks.models._word_vectors import WordVectors, load_vectors
 
 Vectors = NDArray[np.float32]
 Texts = Sequence[Sequence[str]]
@@ -66,15 +66,12 @@ class VectorFile:
         return np.concatenate(parts or [np.zeros((0, 3 * self._loaded.dimension), np.float32)])
 
     @cached_property
-    def _loaded(self) -> Any:
+    def _loaded(self) -> WordVectors:
         return load_vectors(Path(self.name))
 
-    @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {word: row for row, word in enumerate(self._loaded.words, start=1)}
-
     def _row(self, word: str) -> int:
-        return self._rows.get(word) or self._rows.get(word.lower()) or self._rows.get(word.title(), 0)
+        rows = self._loaded.index
+        return rows.get(word) or rows.get(word.lower()) or rows.get(word.title(), 0)
 
 
 class _Window(NamedTuple):
@@ -166,10 +163,8 @@ class Encoder:
             import torch  # noqa: F401
             import transformers
         except ImportError as error:
-            raise MissingExtra(
-                f"an encoder needs transformers and torch ({error}); run `pip install transformers` and"
-                f" `{INSTALL_TORCH}`."
-            ) from None
+            commands = f"`pip install transformers` and `{INSTALL_TORCH}`"
+            raise MissingExtra(f"encoders need transformers and torch ({error}); run {commands}.") from None
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         return transformers
@@ -186,10 +181,8 @@ class Encoder:
         try:
             return Path(huggingface_hub.snapshot_download(self.name, **options))
         except Exception:
-            raise InvalidInput(
-                f"no encoder {self.name!r}: it is neither a folder nor a model that is on this machine; with"
-                f" {OFFLINE}=0, it is downloaded."
-            ) from None
+            problem = f"no encoder {self.name!r}: it is neither a folder nor a model that is on this machine"
+            raise InvalidInput(f"{problem}; with {OFFLINE}=0, it is downloaded.") from None
 
     def _read(self, kind: str, **options: Any) -> Any:
         """The part of that kind; the folder may hold anything, so that any error may come."""
@@ -233,6 +226,4 @@ def opened(kind: str, name: str, sha256: str) -> Source:
     with contextlib.suppress(InvalidInput):
         if source.sha256 == sha256:
             return source
-    raise InvalidInput(
-        f"the tagger needs the {kind} {name!r} that it was trained with: it is missing or another one."
-    )
+    raise InvalidInput(f"the tagger was trained with the {kind} {name!r}, which is missing or another one.")

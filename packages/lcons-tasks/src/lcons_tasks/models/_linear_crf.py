@@ -40,9 +40,7 @@ class LinearSettings:
 def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = None) -> LinearChain:
     """The linear CRF that the sentences train."""
     if not any(map(len, train)):
-        raise InvalidInput(
-            f"training needs words: got none in {len(train)} sentences; pass a sentence with words."
-        )
+        raise InvalidInput(f"training needs words: got none in {len(train)} sentences.")
     from lcons_tasks.models._coded_text import CodedText
 
     settings = settings or LinearSettings()
@@ -71,9 +69,8 @@ def train_rows(
     trainer = pycrfsuite.Trainer(verbose=False)
     for xseq, y in zip(sentences, labels, strict=True):
         trainer.append(xseq, [str(index[label]) for label in y])
-    penalties = {"c1": settings.c1, "c2": settings.c2}
-    more = {"max_iterations": settings.iterations, "feature.possible_transitions": True}
-    trainer.set_params({**penalties, **more})
+    trainer.set_params({"c1": settings.c1, "c2": settings.c2, "max_iterations": settings.iterations})
+    trainer.set("feature.possible_transitions", True)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "crfsuite")
         trainer.train(path)
@@ -82,21 +79,15 @@ def train_rows(
             _check_whole(path)
             tagger.open(path)
         except (OSError, ValueError):
-            raise LconsError(
-                f"cannot write a model into {tempfile.gettempdir()!r}: the disk is full; make room there, or"
-                " set TMPDIR to another folder."
-            ) from None
+            problem = f"cannot write a model into {tempfile.gettempdir()!r}: the disk is full"
+            raise LconsError(f"{problem}; make room there, or set TMPDIR to another folder.") from None
         info = tagger.info()
         tagger.close()
     attributes = tuple(sorted({names[int(attribute)] for attribute, _ in info.state_features}))
     row = {attribute: i for i, attribute in enumerate(attributes)}
     L = len(chosen)
-    weights, transition, start, stop = (
-        np.zeros((len(attributes), L)),
-        np.zeros((L, L)),
-        np.zeros(L),
-        np.zeros(L),
-    )
+    weights, transition = np.zeros((len(attributes), L)), np.zeros((L, L))
+    start, stop = np.zeros(L), np.zeros(L)
     for (attribute, label), weight in info.state_features.items():
         weights[row[names[int(attribute)]], int(label)] = weight
     for (before, after), weight in info.transitions.items():

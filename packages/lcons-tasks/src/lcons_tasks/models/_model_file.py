@@ -107,9 +107,7 @@ def checked_floats(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]]) -> lis
 def damaged(path: str | os.PathLike[str], why: str) -> DamagedFile:
     """The error for a file that is not a model."""
     reason = " ".join(str(why).split()).rstrip(".")
-    return DamagedFile(
-        f"{os.fspath(path)!r} is not a model file that lcons can read: {reason}; train it again."
-    )
+    return DamagedFile(f"{os.fspath(path)!r} is not a readable model file: {reason}; train it again.")
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:

@@ -78,11 +78,9 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
     try:
         return from_contents(header, arrays)
     except ImportError as error:
-        command = f"pip install {error.name}" if error.name not in (None, "torch") else INSTALL_TORCH
-        raise MissingExtra(
-            f"the model {os.fspath(path)!r} needs {error.name or 'torch'}, which is not installed; run"
-            f" `{command}`."
-        ) from error
+        name = error.name or "torch"
+        command = INSTALL_TORCH if name == "torch" else f"pip install {name}"
+        raise MissingExtra(f"the model {os.fspath(path)!r} needs {name}; run `{command}`.") from error
     except Exception as error:  # a header may hold anything, so any line above may fail
         raise damaged(path, f"{type(error).__name__} {error}") from None
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -61,10 +62,11 @@ class WordVectors:
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """(T,) rows of `table`."""
-        return np.array([self._index.get(word.lower(), 0) for word in words], dtype=np.int64)
+        return np.array([self.index.get(word.lower(), 0) for word in words], dtype=np.int64)
 
     @cached_property
-    def _index(self) -> dict[str, int]:
+    def index(self) -> dict[str, int]:
+        """The row of each word in `table`."""
         return {word: i for i, word in enumerate(self.words, start=1)}
 
 
@@ -73,12 +75,8 @@ def find_vectors() -> WordVectors | None:
     path = os.environ.get(VARIABLE)
     if path == "none":
         return None
-    files = (
-        [Path(path)]
-        if path
-        else [file for f in data_folders() for file in sorted((f / "vectors").glob("*.npz"))]
-    )
-    files += find("glove") or ()
+    in_folders = (sorted(folder.glob("vectors/*.npz")) for folder in data_folders())
+    files = [Path(path)] if path else [*chain.from_iterable(in_folders), *(find("glove") or ())]
     return load_vectors(files[0]) if files else None
 
 
@@ -93,8 +91,6 @@ def load_vectors(path: Path) -> WordVectors:
             vectors = archive.array("vectors").astype(np.float32)
     except (OSError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise InvalidInput(
-            f"expected an npz file of `words` and `vectors`, found {str(path)!r} ({reason}); set {VARIABLE}"
-            " to such a file, to GloVe's text, or to `none`."
-        ) from None
+        problem = f"{str(path)!r} is no npz file of `words` and `vectors` ({reason})"
+        raise InvalidInput(f"{problem}; set {VARIABLE} to another file or to `none`.") from None
     return WordVectors(path.name, words, vectors)

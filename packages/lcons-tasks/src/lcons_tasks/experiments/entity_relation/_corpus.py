@@ -95,7 +95,7 @@ def labelled(sentence: RelationSentence) -> Labelled:
             for relation in sentence.relations
         }
         return Labelled(sentence.id, passage, entities, relations)
-    except (KeyError, InvalidInput) as error:
+    except KeyError as error:
         raise MalformedCorpus(
             f"sentence {sentence.id}: entity labels are {', '.join(ENTITY_NAMES)}, and relations"
             f" ({', '.join(RELATION_NAMES)}) are between two rows with such a label: got {error}."
