@@ -108,14 +108,9 @@ class Choice:
         return self.nested if self.uses else Interval(0.0, 0.0, 0.0)
 
     @property
-    def decided(self) -> Gain:
-        """What the folds decided."""
-        return Gain(self.chosen.use, self.chosen.weight, self.gain, self.measure)
-
-    @property
     def recommendation(self) -> Recommendation:
         """The same as a recommendation."""
-        return recommend(None, gain=self.decided)
+        return recommend(None, gain=Gain(self.chosen.use, self.chosen.weight, self.gain, self.measure))
 
     def __str__(self) -> str:
         return (

@@ -9,7 +9,7 @@ Data are label sequences, with predictions of one label per token or their score
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -82,13 +82,28 @@ def diagnose(
     coverage = {"unseen_psi": float(100 * np.mean(~seen(material.gold.psi)))}
     if predicted is not None:
         coverage["unseen_predicted"] = float(100 * np.mean(~seen(predicted.parts.psi)))
+    names = {"unseen_psi": "held-out gold", "unseen_predicted": "predicted"}
     warned = [
-        f"{share:.1f}% of {'predicted' if name == 'unseen_predicted' else 'held-out gold'} psi are unlike"
-        " training"
+        f"{share:.1f}% of {names[name]} psi are unlike training"
         for name, share in coverage.items()
         if share > WORTH_A_WARNING
     ]
-    diagnosis = Diagnosis(
+    try:
+        figures, judge = _measured(reference, material, draws, seed, progress)
+    except LconsError as error:
+        reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
+        figures = {"not_asked": (reason,)}
+    judged, obeyed = (
+        None if predicted is None else obedience(judging, predicted, draws) for judging in (judge, reference)
+    )
+    verdicts: tuple[str, ...] = ()
+    if "not_asked" not in figures:
+        verdicts = conclude(figures.get("skill"), figures.get("found"), judged)
+    advice = recommend(Bound(int(rejected.sum()), len(rejected)), against=against(verdicts))
+    if len(scored) >= FOLDS:
+        labels = [instance.y for instance in gold.instances]
+        advice = choose(scored, [Hard(constraint, CONSTRAINT)], labels).recommendation
+    return Diagnosis(
         feature=described(constraint),
         negatives=usual_negatives(feature),
         seed=seed,
@@ -96,45 +111,36 @@ def diagnose(
         held_out_size=len(material.held_out),
         coverage={**coverage, "rejected": float(100 * np.mean(rejected))},
         warnings=(*warned, *left_out),
+        verdicts=verdicts,
+        obedience=obeyed,
+        judged=judged,
+        use=advice.use,
+        weight=advice.weight,
+        advice=advice.words,
+        **figures,
     )
-    try:
-        diagnosis, judge = _measured(diagnosis, reference, material, draws, progress)
-    except LconsError as error:
-        reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
-        diagnosis = replace(diagnosis, not_asked=(reason,))
-    judged, obeyed = (
-        None if predicted is None else obedience(judging, predicted, draws) for judging in (judge, reference)
-    )
-    verdicts = () if diagnosis.not_asked else conclude(diagnosis.skill, diagnosis.found, judged)
-    gain = None
-    if len(scored) >= FOLDS:
-        labels = [instance.y for instance in gold.instances]
-        gain = choose(scored, [Hard(constraint, CONSTRAINT)], labels).decided
-    advice = recommend(Bound(int(rejected.sum()), len(rejected)), against=against(verdicts), gain=gain)
-    diagnosis = replace(diagnosis, verdicts=verdicts, obedience=obeyed, judged=judged)
-    return replace(diagnosis, use=advice.use, weight=advice.weight, advice=advice.words)
 
 
 def _measured(
-    diagnosis: Diagnosis,
-    constraint: Reference,
-    material: Material,
-    draws: Resampler,
-    progress: OnProgress | None,
-) -> tuple[Diagnosis, Reference]:
-    """The diagnosis with its references, and who judges obedience."""
-    sample = material.sample(diagnosis.seed)
+    constraint: Reference, material: Material, draws: Resampler, seed: int, progress: OnProgress | None
+) -> tuple[dict[str, Any], Reference]:
+    """The figures of a diagnosis by its references, and who judges obedience."""
+    sample = material.sample(seed)
     if sample is None:
-        return diagnosis, constraint
-    measured = measured_references(material.feature.scope, sample, draws, diagnosis.seed)
-    mixed = chance(material, draws, diagnosis.seed, progress)
+        return {}, constraint
+    measured = measured_references(material.feature.scope, sample, draws, seed)
+    mixed = chance(material, draws, seed, progress)
     mine, best, base = measure(constraint, sample, draws), best_of(measured), mixed.balanced
-    # If even shuffled data are classified without a mistake, there is nothing left to explain.
-    skill = _share(best.balanced - base, 1 - base) or Estimate(0.0, 0.0, 0.0)
     found = _share(mine.balanced - base, best.balanced - base)
-    diagnosis = replace(diagnosis, references=tuple(map(Score.of, measured)), shuffled=Score.of(mixed))
-    diagnosis = replace(diagnosis, constraint=Score.of(mine), skill=skill, found=found)
-    return diagnosis, best.reference if missed(found) else constraint
+    figures = {
+        "references": tuple(map(Score.of, measured)),
+        "shuffled": Score.of(mixed),
+        "constraint": Score.of(mine),
+        # If even shuffled data are classified without a mistake, there is nothing left to explain.
+        "skill": _share(best.balanced - base, 1 - base) or Estimate(0.0, 0.0, 0.0),
+        "found": found,
+    }
+    return figures, best.reference if missed(found) else constraint
 
 
 def _share(above: Floats, below: Floats) -> Estimate | None:

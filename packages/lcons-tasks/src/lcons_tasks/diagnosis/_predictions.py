@@ -33,11 +33,10 @@ def predict_scores(
     model: Tagger, sentences: Sequence[Sentence | Instance], progress: OnProgress | None = None
 ) -> list[Scored]:
     """The scores of sentences by a model."""
-    instances = tuple(
-        instance if isinstance(instance, Instance) else instance.instance for instance in sentences
-    )
+    data = Structures.of(sentences)
+    instances = data.instances
     for column in (WORD, *model.columns):
-        check_columns(Structures(instances), column)
+        check_columns(data, column)
     sequences: list[Scored] = []
     for first in range(0, len(instances), CHUNK):
         some = instances[first : first + CHUNK]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import ConstraintLearner, LabelledExamples, SparsePsi
+from lcons_core import ConstraintLearner, SparsePsi
 from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, OnProgress
 from lcons_core.features import Scope
@@ -55,18 +55,6 @@ class Measured:
     rejected: Floats
 
 
-def references(examples: LabelledExamples, scope: Scope, seed: int) -> list[Reference]:
-    """The references of the module's table, made from training examples."""
-    psi, y, weights = examples.matrix()
-    epochs = int(np.clip(VISITS // len(examples), 10, EPOCHS))
-    learners = (ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, penalty=0.0) for K in HIDDEN)
-    accepts = [learner.fit(psi, y, weights).network_.accepts for learner in learners]
-    return [
-        Reference("seen in training", seen_in_training(examples.positives.psi, scope)),
-        *(Reference(f"network, K = {K}", verdict) for K, verdict in zip(HIDDEN, accepts, strict=True)),
-    ]
-
-
 def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
     """Accepts psi that occurred (local), or psi with every column in the range that occurred (global)."""
     if scope is Scope.LOCAL:
@@ -74,13 +62,11 @@ def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
         return lambda psi: np.array([key in seen for key in psi.row_keys()], dtype=np.bool_)
     rows = list(_dense(gold))
     least, most = np.min([some.min(0) for some in rows], 0), np.max([some.max(0) for some in rows], 0)
-    return lambda psi: np.concatenate(
-        [((some >= least) & (some <= most)).all(1) for some in _dense(psi)] or [np.zeros(0, dtype=np.bool_)]
-    )
+    return lambda psi: np.concatenate([((some >= least) & (some <= most)).all(1) for some in _dense(psi)])
 
 
 def _dense(psi: SparsePsi) -> Iterator[Floats]:
-    for first in range(0, len(psi), CHUNK):
+    for first in range(0, max(len(psi), 1), CHUNK):
         yield psi.take(np.arange(first, min(first + CHUNK, len(psi)))).dense()
 
 
@@ -100,8 +86,15 @@ def share_of(
 
 
 def measured_references(scope: Scope, sample: Sample, draws: Resampler, seed: int) -> list[Measured]:
-    """References made from a sample and measured on it."""
-    return [measure(reference, sample, draws) for reference in references(sample.examples, scope, seed)]
+    """The references of the module's table, made from the examples of a sample and measured on it."""
+    psi, y, weights = sample.examples.matrix()
+    epochs = int(np.clip(VISITS // len(y), 10, EPOCHS))
+    references = [Reference("seen in training", seen_in_training(sample.examples.positives.psi, scope))]
+    for K in HIDDEN:
+        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, penalty=0.0)
+        network = learner.fit(psi, y, weights).network_
+        references.append(Reference(f"network, K = {K}", network.accepts))
+    return [measure(reference, sample, draws) for reference in references]
 
 
 def best_of(measured: list[Measured]) -> Measured:
