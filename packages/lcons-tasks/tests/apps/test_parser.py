@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput, learn_constraints
-from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
+from lcons_decode import ChainBatch, Hard, Status, forbidden_ngrams
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.apps.references import Span, parse, to_tagged
 from lcons_tasks.data import Sentence
@@ -92,14 +92,10 @@ def test_a_reference_is_cut_into_its_fields(tagger):
     )
 
 
-@pytest.mark.parametrize("decoder", ["viterbi", "exact", "soft", "beam", "global"])
+@pytest.mark.parametrize("decoder", ["viterbi", "exact", "beam", "global"])
 def test_fields_are_runs_of_the_labels_that_the_tagger_gives(decoder, model, punctuation):
-    if decoder == "viterbi":
-        tagger = ConstrainedTagger(model, (), decoder)
-    elif decoder == "soft":
-        tagger = ConstrainedTagger(model, (Soft(punctuation, 5.0),))
-    else:
-        tagger = ConstrainedTagger(model, (Hard(punctuation),), decoder, 3)
+    constraints = () if decoder == "viterbi" else (Hard(punctuation),)
+    tagger = ConstrainedTagger(model, constraints, decoder, 3)
     lines = [*LINES, *GARBAGE]
     references = list(parse(tagger, lines))
     whole(references, lines)

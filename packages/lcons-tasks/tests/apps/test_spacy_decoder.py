@@ -74,15 +74,6 @@ def test_the_result_is_the_best_labelling_under_the_constraints(pipeline, no_per
             assert labels_of(doc, source) == list(wanted.y)
 
 
-def test_a_hard_constraint_is_obeyed_where_the_component_breaks_it(pipeline, no_person):
-    [source] = pipeline.pipe_names
-    free, bound = decoded(pipeline), decoded(pipeline, no_person)
-    texts = [text for text, _ in TEXTS]
-    constraint = bound.get_pipe("lcons_decoder").constraints[0].constraint
-    assert any(not constraint.satisfied(labels_of(doc, source)) for doc in free.pipe(texts))
-    assert all(constraint.satisfied(labels_of(doc, source)) for doc in bound.pipe(texts))
-
-
 def test_a_pipeline_on_disk_and_in_bytes_holds_the_constraints(pipeline, no_person, tmp_path):
     [source] = pipeline.pipe_names
     nlp = decoded(pipeline, no_person, beam_width=8)

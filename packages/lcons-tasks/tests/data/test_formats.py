@@ -151,16 +151,11 @@ def test_the_entity_relation_corpus_has_its_published_size():
 
 
 @needs_data
-def test_cora_has_500_references_five_with_text_outside_any_field():
-    corpus = list(read_references(Path(DATA) / "citations" / "cora.txt", CORA_FIELDS))
-    assert len(corpus) == 500
-    assert sum(any(field is None for field, _ in reference.segments) for reference in corpus) == 5
-    fields = {field for reference in corpus for field, _ in reference.segments} - {None}
-    assert fields == set(CORA_FIELDS)
-
-
-@needs_data
-def test_anystyle_has_1514_references():
-    corpus = list(read_anystyle(Path(DATA) / "citations" / "anystyle-core.xml"))
-    assert len(corpus) == 1514
-    assert all(field for reference in corpus for field, _ in reference.segments)
+@pytest.mark.parametrize(
+    ("reader", "file", "size", "outside"),
+    [("cora", "cora.txt", 500, 5), ("anystyle", "anystyle-core.xml", 1514, 0)],
+)
+def test_corpora_of_references_have_their_size_and_some_text_outside_fields(reader, file, size, outside):
+    corpus = READERS[reader](Path(DATA) / "citations" / file)
+    without = sum(any(field is None for field, _ in reference.segments) for reference in corpus)
+    assert (len(corpus), without) == (size, outside)

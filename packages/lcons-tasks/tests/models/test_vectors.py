@@ -47,21 +47,15 @@ def test_npz_files_and_gloves_text_are_read(named):
         assert np.array_equal(vectors.vectors, VECTORS)
 
 
-def test_nothing_found_is_none_and_none_means_none(folders, monkeypatch):
+def test_the_data_folder_goes_before_the_cache_and_the_variable_before_both(folders, named, monkeypatch):
     assert find_vectors() is None
-    (folders / "data" / "vectors").mkdir()
-    np.savez(folders / "data" / "vectors" / "some.npz", words=WORDS, vectors=VECTORS)
-    assert find_vectors().name == "some.npz"
-    monkeypatch.setenv("LCONS_VECTORS", "none")
-    assert find_vectors() is None
-
-
-def test_the_data_folder_goes_before_the_cache_and_the_variable_before_both(folders, named):
     for name, where in (("cached", folders / "cache" / "data"), ("given", folders / "data")):
         (where / "vectors").mkdir(parents=True)
         np.savez(where / "vectors" / f"{name}.npz", words=WORDS, vectors=VECTORS)
         assert find_vectors().name == f"{name}.npz"
     assert named("own.npz", words=WORDS, vectors=VECTORS).name == "own.npz"
+    monkeypatch.setenv("LCONS_VECTORS", "none")
+    assert find_vectors() is None
 
 
 def test_words_are_looked_up_in_lower_case_and_unknown_ones_are_zero():
