@@ -1,4 +1,4 @@
-"""Commands in a process of their own: asked line by line, or left by their reader."""
+"""Commands in a process of their own: asked line by line."""
 
 import os
 import select
@@ -33,17 +33,3 @@ def ask(command: Sequence[Any], questions: Sequence[str], lines: int = 1) -> Ite
             yield "".join(asked.stdout.readline().decode() for _ in range(lines))
         asked.stdin.close()
     assert asked.returncode == 0
-
-
-def leave(command: Sequence[Any]) -> bytes:
-    """The first line of what a command writes, which is more than a pipe holds; the reader then goes away.
-
-    The command ends without an error, and prints nothing on stderr.
-    """
-    pipe = subprocess.PIPE
-    with subprocess.Popen([*map(str, command)], stdout=pipe, stderr=pipe) as left:
-        first = left.stdout.readline()
-        left.stdout.close()
-        assert left.stderr.read() == b""
-    assert left.returncode == 0
-    return first

@@ -6,7 +6,6 @@ descriptors 3 (to the browser) and 4 (from it).
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -22,25 +21,14 @@ FLAGS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
-    "--disable-quic",
     "--disable-dev-shm-usage",
     "--no-first-run",
     "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
     "--hide-scrollbars",
     "--force-color-profile=srgb",
     "--remote-debugging-pipe",
 )
 TIMEOUT = 60.0
-
-# Puts the pipes where the browser looks for them, and becomes the browser.
-START = """
-import os, sys
-for end, place in zip(sys.argv[1:3], (3, 4)):
-    os.dup2(int(end), place)
-os.execvp(sys.argv[3], sys.argv[3:])
-"""
 
 
 def find_chromium() -> str | None:
@@ -66,20 +54,12 @@ class Browser:
         # Neither end may be where the other goes.
         ends = tuple(fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_browser, from_browser))
         command = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
-        quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", START, *map(str, ends), *command],
-            pass_fds=ends,
-            stdout=quiet,
-            stderr=quiet,
-        )
-        for end in ends:
+        # Bash puts the pipes where the browser looks for them; sh knows no numbers of two digits.
+        start = ["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[1]} >/dev/null 2>&1', "bash", *command]
+        self._process = subprocess.Popen(start, pass_fds=ends)
+        for end in (*ends, to_browser, from_browser):
             os.close(end)
-        os.close(to_browser)
-        os.close(from_browser)
-        self._buffer = b""
-        self._number = 0
-        self._events: list[dict[str, Any]] = []
+        self._buffer, self._number, self._loaded = b"", 0, False
         self._session: str | None = None
         targets = self.call("Target.getTargets")["targetInfos"]
         page = next(one["targetId"] for one in targets if one["type"] == "page")
@@ -105,9 +85,9 @@ class Browser:
 
     def open(self, path: Path) -> None:
         """Opens a file and waits until it has loaded."""
-        self._events.clear()
+        self._loaded = False
         self.call("Page.navigate", url=path.resolve().as_uri())
-        while not any(one["method"] == "Page.loadEventFired" for one in self._events):
+        while not self._loaded:
             self._note(self._receive())
 
     def run(self, expression: str) -> Any:
@@ -119,13 +99,8 @@ class Browser:
 
     def size(self, width: int, height: int, mobile: bool = False) -> None:
         """Makes the window so large."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=mobile,
-        )
+        window = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
+        self.call("Emulation.setDeviceMetricsOverride", **window)
 
     def prefer(self, scheme: str) -> None:
         """Has the system prefer `light` or `dark`."""
@@ -142,10 +117,6 @@ class Browser:
     def write(self, text: str) -> None:
         """Types a text where the focus is."""
         self.call("Input.insertText", text=text)
-
-    def screenshot(self) -> bytes:
-        """What the window shows, as PNG."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
         """Ends the browser."""
@@ -171,13 +142,9 @@ class Browser:
         return json.loads(message)
 
     def _note(self, event: dict[str, Any]) -> None:
-        self._events.append({"method": event.get("method", ""), **event})
         method, params = event.get("method"), event.get("params", {})
-        if method == "Runtime.exceptionThrown":
-            self.problems.append(str(params["exceptionDetails"]))
-        if method == "Runtime.consoleAPICalled":
-            self.problems.append(str(params["args"]))
-        if method == "Log.entryAdded":
-            self.problems.append(params["entry"]["text"])
+        self._loaded |= method == "Page.loadEventFired"
+        if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
+            self.problems.append(str(params))
         if method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from texts import make_pos_tags
 
 from lcons_cli.main import main
 from lcons_core import LearnedConstraint, RectifierNetwork
@@ -64,10 +65,7 @@ def pipeline(tmp_path_factory):
 def cache(tmp_path_factory, monkeypatch):
     """One cache for all tests, in which a POS tagger is trained once."""
     folder = tmp_path_factory.getbasetemp() / "lcons-extract-cache"
-    monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
-    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a few sentences", TAGGED))
-    monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
-    return folder
+    make_pos_tags(monkeypatch, folder, TAGGED)
 
 
 @pytest.fixture

@@ -3,12 +3,11 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from texts import run_and_list_modules
 
 from lcons_cli.main import main
 from lcons_core import LconsError
@@ -82,14 +81,6 @@ def test_the_examples_of_the_help_run(folder):
         assert done.stdout.strip()
 
 
-def test_a_tagger_is_written_and_the_next_command_is_printed(folder):
-    done = lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger")
-    assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[-1] == "Next: lcons tag --model tagger text.txt"
-    tagged = lcons("tag", "--model", "tagger", "text.txt")
-    assert tagged.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
-
-
 def test_a_folder_that_is_no_tagger_is_refused_before_any_work(folder, monkeypatch):
     monkeypatch.setattr("lcons_tasks.fit", lambda *_, **__: pytest.fail("it worked"))
     (folder / "mine").mkdir()
@@ -129,11 +120,6 @@ def test_constraints_for_scores_of_ones_own_are_those_that_decode_uses(folder):
 
 def test_a_fitted_tagger_reads_columns_without_libraries_that_are_slow_to_load(folder):
     assert lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger").exit_code == 0
-    code = (
-        "import atexit, sys; from lcons_cli.main import main; "
-        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
-        "main(['tag', '--model', 'tagger', '--columns', 'word', 'dev.conll'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[1].split() == ["aspirin", "B-DRUG"]
-    assert {"spacy", "torch", "mip"} & set(done.stderr.split()) == set()
+    printed, modules = run_and_list_modules("tag", "--model", "tagger", "--columns", "word", "dev.conll")
+    assert printed.splitlines()[1].split() == ["aspirin", "B-DRUG"]
+    assert {"spacy", "torch", "mip"} & modules == set()

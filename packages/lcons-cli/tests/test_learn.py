@@ -39,13 +39,6 @@ def run(*arguments):
     return CliRunner().invoke(main, ["learn", *map(str, arguments)])
 
 
-def test_the_constraint_is_written(folder):
-    assert run("train.conll", "-o", "c.json", "-K", 3).exit_code == 0
-    constraint = load("c.json")
-    assert constraint.satisfied(["B", "I", "O"])
-    assert not constraint.satisfied(["O", "I"])
-
-
 @pytest.mark.parametrize(
     ("options", "count", "share"),
     [

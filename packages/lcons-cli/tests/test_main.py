@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from constraint_files import write_files
+from texts import run_and_list_modules
 
 from lcons_cli.main import LconsGroup
 from lcons_core import LconsError
@@ -45,13 +46,9 @@ def test_an_lcons_error_is_one_line_on_stderr_that_names_options():
     ],
 )
 def test_help_loads_nothing_heavy(arguments, shown, slow):
-    code = (
-        "import atexit, sys; from lcons_cli.main import main; "
-        f"atexit.register(lambda: print(*sys.modules, file=sys.stderr)); main({arguments})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert shown in done.stdout
-    assert slow & set(done.stderr.split()) == set()
+    printed, modules = run_and_list_modules(*arguments)
+    assert shown in printed
+    assert slow & modules == set()
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), click.Abort()])

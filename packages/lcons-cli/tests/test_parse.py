@@ -5,12 +5,13 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from texts import GARBAGE, LONG, make_pos_tags
 
 from lcons_cli.main import main
 from lcons_core import learn_constraints
 from lcons_decode import Hard
 from lcons_tasks.apps._tagger import ConstrainedTagger
-from lcons_tasks.data import Sentence, read_references
+from lcons_tasks.data import Sentence
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
@@ -18,27 +19,7 @@ AUTHORS = ("A. Brook.", "B. Hill and C. Dale.", "Fenn, D.")
 TITLES = ("A study of small rivers.", "On the shape of clouds.")
 JOURNALS = ("Journal of Weather,", "Water Letters,")
 NUMBERS = (("12(3):", "45-67,", "1991."), ("4:", "101-110,", "May 1987."))
-FIRST = "B. Brook and A. Hill. On the study of clouds. Water Letters, 7(2):11-19, 1993."
-SECOND = "Fenn, D. A study of small clouds. Journal of Weather, 9:1-4, May 1990."
-TEXT = f"{FIRST}\n{SECOND}\n"
-TAGGED = (
-    "<author> B. Brook and A. Hill. </author> <title> On the study of clouds. </title>"
-    " <journal> Water Letters, </journal> <volume> 7(2): </volume> <pages> 11-19, </pages>"
-    " <date> 1993. </date>\n"
-    "<author> Fenn, D. </author> <title> A study of small clouds. </title>"
-    " <journal> Journal of Weather, </journal> <volume> 9: </volume> <pages> 1-4, </pages>"
-    " <date> May 1990. </date>\n"
-)
-GARBAGE = (
-    b"\xef\xbb\xbfA. Brook. Small rivers. 1991.\r\n\r\n\n   \t\n",
-    "😀👨\u200d👩\u200d👧 שלום עולם \u202eabc مرحبا. 中文。\n".encode(),
-    b"\x00\x01\x07 bell\x1b[31m red\x1b[0m \x7f\x0b\x0c \xc2\x85 nul\x00nul\n",
-    b"caf\xe9 \xff\xfe \xed\xa0\x80 latin\n",
-    "a\u2028b\u2029c\x85d\x0ce\rf\x1cg\n".encode(),
-    b".,;:()[]{}<>\\&%$#_~^\n" + b"<author> x </author> {\\'e}\n",
-    b"x" * 10_000 + b"\n" + b"(" * 10_000 + b"\n" + b"a " * 5_000 + b"\n",
-    b"no newline at the end\r",
-)
+PUNCTUATION = b".,;:()[]{}<>\\&%$#_~^\n<author> x </author> {\\'e}\n"
 
 
 def made_up():
@@ -73,38 +54,15 @@ def folders(tmp_path_factory):
 def cache(tmp_path_factory, monkeypatch):
     """One cache for all tests, in which a POS tagger is trained once, on the made-up references."""
     folder = tmp_path_factory.getbasetemp() / "lcons-parse-cache"
-    monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
-    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
-    tagged = [(s.words, s.columns["pos"]) for s in SENTENCES]
-    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("made-up references", tagged))
-    monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
-    return folder
-
-
-@pytest.fixture
-def run(folders):
-    def parse(*arguments, given=TEXT, model="word"):
-        model = folders / model
-        return CliRunner().invoke(main, ["parse", "--model", str(model), *map(str, arguments)], input=given)
-
-    return parse
-
-
-def test_references_come_out_tagged_and_can_be_read_back(run, tmp_path):
-    result = run()
-    assert (result.exit_code, result.stdout) == (0, TAGGED)
-    assert result.stderr.startswith("lcons: references: 2 (12 fields), changed by the constraints: ")
-    (tmp_path / "tagged.txt").write_text(result.stdout)
-    assert [reference.text for reference in read_references(tmp_path / "tagged.txt")] == [
-        FIRST.replace("7(2):11", "7(2): 11"),
-        SECOND.replace("9:1", "9: 1"),
-    ]
+    make_pos_tags(monkeypatch, folder, [(s.words, s.columns["pos"]) for s in SENTENCES])
 
 
 @pytest.mark.parametrize("model", ["word", "pos"])
-def test_no_text_is_lost_whatever_it_holds(model, run):
-    given = b"".join(GARBAGE)
-    result = run("--format", "json", given=given, model=model)
+def test_no_text_is_lost_whatever_it_holds(model, folders):
+    breaks = "a\u2028b\u2029c\x85d\x0ce\rf\x1cg\n".encode()
+    given = b"".join(GARBAGE) + breaks + PUNCTUATION + LONG + b"no newline at the end\r"
+    words = ["parse", "--model", str(folders / model), "--format", "json"]
+    result = CliRunner().invoke(main, words, input=given)
     assert result.exit_code == 0, result.exception
     lines = [json.loads(line) for line in result.stdout_bytes.split(b"\n")[:-1]]
     text = given.decode("utf-8-sig", "surrogateescape")

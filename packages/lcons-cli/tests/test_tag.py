@@ -3,12 +3,12 @@
 import itertools
 import json
 import re
-import subprocess
 import sys
 
 import pytest
 from asking import LCONS, ask
 from click.testing import CliRunner
+from texts import GARBAGE, LONG, make_pos_tags, run_and_list_modules
 
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
@@ -19,14 +19,6 @@ from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 COLUMNS = "the DT B-NP\ndog NN I-NP\nbarked VBD B-VP\n. . O\n\na DT B-NP\ncat NN I-NP\nsaw VBD B-VP\n"
 TEXT = "The dog barked. The small bird saw a cat."
-GARBAGE = (
-    b"\xef\xbb\xbfThe dog\r\n\r\n\r\n   \t\n",
-    "😀👨\u200d👩\u200d👧 שלום עולם \u202eabc مرحبا. 中文。\n".encode(),
-    b"\x00\x01\x07 bell\x1b[31m red\x1b[0m \x7f\x0b\x0c \xc2\x85 nul\x00nul\n",
-    b"caf\xe9 \xff\xfe \xed\xa0\x80 latin\n",
-    b"x" * 10_000 + b"\n" + b"(" * 2_000 + b"\n" + b"a " * 5_000,
-    b"no newline at the end",
-)
 
 
 def made_up():
@@ -55,12 +47,7 @@ def folders(tmp_path_factory):
 def cache(tmp_path_factory, monkeypatch):
     """One cache for all tests, in which a POS tagger is trained once, on the made-up sentences."""
     folder = tmp_path_factory.getbasetemp() / "lcons-tag-cache"
-    monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
-    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
-    tagged = [(s.words, s.columns["pos"]) for s in SENTENCES]
-    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("made-up sentences", tagged))
-    monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
-    return folder
+    return make_pos_tags(monkeypatch, folder, [(s.words, s.columns["pos"]) for s in SENTENCES])
 
 
 @pytest.fixture
@@ -85,27 +72,6 @@ def test_columns_come_out_as_columns_with_or_without_labels_in(run):
         assert (result.exit_code, result.stdout) == (0, expected)
 
 
-def test_json_has_an_object_a_sentence(run):
-    first, second = map(json.loads, run("--format", "json").stdout.splitlines())
-    assert first == {
-        "words": ["The", "dog", "barked", "."],
-        "offsets": [[0, 3], [4, 7], [8, 14], [14, 15]],
-        "pos": None,
-        "labels": ["B-NP", "I-NP", "B-VP", "O"],
-        "chunks": [
-            {"type": "NP", "start": 0, "end": 2, "text": "The dog", "offsets": [0, 7]},
-            {"type": "VP", "start": 2, "end": 3, "text": "barked", "offsets": [8, 14]},
-        ],
-        "status": "optimal",
-    }
-    assert [TEXT[a:b] for a, b in second["offsets"]] == second["words"]
-    (line, _) = run(
-        "--columns", "word,pos", "--format", "json", given=COLUMNS, model="pos"
-    ).stdout.splitlines()
-    assert json.loads(line)["pos"] == ["DT", "NN", "VBD", "."]
-    assert json.loads(line)["offsets"] is None
-
-
 def test_pos_tags_are_made_where_the_tagger_needs_them_and_only_there(run, cache):
     assert "POS" not in run().stderr
     result = run("--format", "conll", model="pos")
@@ -125,7 +91,7 @@ def test_pos_tags_are_made_where_the_tagger_needs_them_and_only_there(run, cache
     ("form", "model"), [("conll", "word"), ("json", "word"), ("brackets", "word"), ("json", "pos")]
 )
 def test_no_text_is_lost_whatever_it_holds(form, model, run):
-    given = b"".join(GARBAGE)
+    given = b"".join(GARBAGE) + LONG + b"no newline at the end"
     result = run("--format", form, given=given, model=model)
     assert result.exit_code == 0, result.exception
     text = given.decode("utf-8-sig", "surrogateescape")
@@ -135,6 +101,9 @@ def test_no_text_is_lost_whatever_it_holds(form, model, run):
         assert "".join("".join(one["words"]) for one in found) == "".join(text.split())
         for one in found:
             assert [text[a:b] for a, b in one["offsets"]] == one["words"]
+            for chunk in one["chunks"]:
+                shown = text[slice(*chunk["offsets"])], chunk["text"]
+                assert len({"".join(part.split()) for part in shown}) == 1
     elif form == "conll":
         assert "".join(line.split(" ")[0] for line in kept.split("\n")) == "".join(text.split())
     else:
@@ -173,14 +142,8 @@ def test_together_the_labels_of_a_word_depend_on_the_rest_of_the_input(run):
 
 @pytest.mark.parametrize(("columns", "slow"), [("--columns=word", {"spacy"}), ("--json", {"spacy.cli"})])
 def test_a_tagger_that_reads_words_imports_no_library_that_is_slow_to_load(columns, slow, folders):
-    code = (
-        "import atexit, sys; from lcons_cli.main import main; "
-        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
-        f"main(['tag', {columns!r}, '--model', {str(folders / 'word')!r}])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], input="the\ndog\n", capture_output=True, text=True)
-    assert done.returncode == 0
-    assert {"torch", "mip", *slow} & set(done.stderr.split()) == set()
+    _, modules = run_and_list_modules("tag", columns, "--model", folders / "word", given="the\ndog\n")
+    assert {"torch", "mip", *slow} & modules == set()
 
 
 @pytest.fixture
@@ -193,20 +156,14 @@ def made_up_tags():
     loaded_pos_tagger.cache_clear()
 
 
-def tagged_rows(run, folder, rows, **options):
-    """The rows of a file in a folder, tagged."""
-    (folder / "in").mkdir(parents=True)
-    (folder / "in/0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = run(folder / "in", "-o", folder / "out", "--jobs", 1, **options)
-    assert result.exit_code == 0, result.stderr
-    assert result.stderr.endswith(f"lcons: files: 1 done, into {folder / 'out'}\n")
-    return [json.loads(line) for line in (folder / "out/0.jsonl").read_text().splitlines()]
-
-
 @pytest.mark.usefixtures("made_up_tags")
 @pytest.mark.parametrize("model", ["word", "pos"])
 def test_the_texts_of_a_folder_are_tagged_as_a_file_is(model, run, tmp_path):
-    first, second = tagged_rows(run, tmp_path, [{"text": TEXT}, {"text": " ", "id": 7}], model=model)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/0.jsonl").write_text(f'{{"text": "{TEXT}"}}\n{{"text": " ", "id": 7}}\n')
+    result = run(tmp_path / "in", "-o", tmp_path / "out", "--jobs", 1, model=model)
+    assert result.exit_code == 0, result.stderr
+    first, second = map(json.loads, (tmp_path / "out/0.jsonl").read_text().splitlines())
     lines = [json.loads(line) for line in run("--json", model=model).stdout.splitlines()]
     assert first["sentences"] == [{key: line[key] for key in ("words", "labels")} for line in lines]
     assert second == {"text": " ", "id": 7, "sentences": []}

@@ -26,10 +26,6 @@ from lcons_core.testing import check_theorem1, conjunctions, networks
 PAIRS = Tuples(("source", "relation"), (("Person", "Place", "Firm"), ("NoRel", "Kill", "LiveIn")))
 
 
-def all_points(space):
-    return np.concatenate(list(space.points()))
-
-
 @st.composite
 def pairs_constraints(draw):
     d = PAIRS.space.d
@@ -37,35 +33,31 @@ def pairs_constraints(draw):
     return LearnedConstraint(network, PAIRS.space, PAIRS, {"seed": 1})
 
 
-@given(constraint=pairs_constraints(), data=st.data())
-def test_exactly_the_rejected_parts_become_allowed(constraint, data):
-    values = st.tuples(*(st.sampled_from(v) for v in PAIRS.values))
-    structure = data.draw(st.lists(values, min_size=1, max_size=3))
-    found = repair(constraint, allow=structure)
-    points = all_points(PAIRS.space)
-    before, after = (c.network.verdicts(c.space, points) for c in (constraint, found.constraint))
-    named = {tuple(one.values()) for one in found.allowed}
-    flipped = {
-        tuple(PAIRS.space.describe(psi).values()) for psi in PAIRS.space.vectors(points[before != after])
-    }
-    assert flipped == named == {pair for pair in structure if not constraint.satisfied([pair])}
-    assert found.constraint.satisfied(structure)
-    assert found.compared == len(points)
+STRUCTURES = st.lists(st.tuples(*map(st.sampled_from, PAIRS.values)), min_size=1, max_size=3)
 
 
-@given(constraint=pairs_constraints(), data=st.data())
-def test_one_part_becomes_forbidden_and_nothing_else_changes(constraint, data):
-    values = st.tuples(*(st.sampled_from(v) for v in PAIRS.values))
-    structure = data.draw(st.lists(values, min_size=1, max_size=3))
-    found = repair(constraint, forbid=structure)
-    assert not found.constraint.satisfied(structure)
-    assert len(found.forbidden) == constraint.satisfied(structure)
-    points = all_points(PAIRS.space)
-    before, after = (c.network.verdicts(c.space, points) for c in (constraint, found.constraint))
-    assert (before & ~after).sum() == (before != after).sum() == len(found.forbidden)
-    if found.forbidden:
-        accepted = {pair: float(constraint.margin(PAIRS.psi([pair]).dense()[0])) for pair in structure}
-        assert accepted[tuple(found.forbidden[0].values())] == min(accepted.values())
+def verdicts(constraint):
+    """By pair of labels."""
+    return {pair: constraint.satisfied([pair]) for pair in product(*PAIRS.values)}
+
+
+@given(constraint=pairs_constraints(), structure=STRUCTURES)
+def test_exactly_the_rejected_parts_become_allowed(constraint, structure):
+    repaired, before = repair(constraint, allow=structure), verdicts(constraint)
+    assert verdicts(repaired.constraint) == before | dict.fromkeys(structure, True)
+    assert {tuple(part.values()) for part in repaired.allowed} == {p for p in structure if not before[p]}
+    assert repaired.compared == len(before)
+
+
+@given(constraint=pairs_constraints(), structure=STRUCTURES)
+def test_one_part_becomes_forbidden_and_nothing_else_changes(constraint, structure):
+    repaired = repair(constraint, forbid=structure)
+    forbidden = [tuple(part.values()) for part in repaired.forbidden]
+    assert verdicts(repaired.constraint) == verdicts(constraint) | dict.fromkeys(forbidden, False)
+    assert len(forbidden) == constraint.satisfied(structure)
+    if forbidden:
+        margins = {pair: float(constraint.margin(PAIRS.psi([pair]).dense()[0])) for pair in structure}
+        assert margins[forbidden[0]] == min(margins.values())
 
 
 def test_one_number_is_moved_where_that_is_enough():
@@ -123,13 +115,13 @@ def test_sequences_and_binary_blocks_are_repaired():
 
 
 @settings(max_examples=25)
-@given(constraint=pairs_constraints(), data=st.data())
-def test_allow_adds_exactly_the_box(constraint, data):
-    some = [data.draw(st.lists(st.sampled_from(v), min_size=1, unique=True)) for v in PAIRS.values]
-    edited = allow(constraint, source=some[0], relation=some[1])
-    for pair in product(*PAIRS.values):
-        inside = all(value in values for value, values in zip(pair, some, strict=True))
-        assert edited.satisfied([pair]) == (constraint.satisfied([pair]) or inside)
+@given(
+    pairs_constraints(),
+    st.tuples(*(st.lists(st.sampled_from(v), min_size=1, unique=True) for v in PAIRS.values)),
+)
+def test_allow_adds_exactly_the_box(constraint, box):
+    edited = allow(constraint, source=box[0], relation=box[1])
+    assert verdicts(edited) == verdicts(constraint) | dict.fromkeys(product(*box), True)
     check_theorem1(edited.network)
 
 
