@@ -37,6 +37,17 @@ class Interval:
     low: float
     high: float
 
+    @classmethod
+    def of(cls, figure: Floats) -> Interval:
+        """The interval of a vector: a difference first, then the same of each draw."""
+        low, high = np.percentile(figure[1:], [2.5, 97.5])
+        return cls(float(figure[0]), float(low), float(high))
+
+    @property
+    def verdict(self) -> str:
+        """Whether the difference is clearly above or below 0."""
+        return "better" if self.low > 0 else "worse" if self.high < 0 else "no clear difference"
+
     def __str__(self) -> str:
         return f"{self.mean:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
 
@@ -60,8 +71,7 @@ def drawn_weights(n: int, draws: int = DRAWS, seed: int = 0, singly: bool = Fals
 
 def _interval(statistic: Callable[[Floats], Floats], n: int, weights: Iterable[Floats]) -> Interval:
     """The statistic, a function of weights (draws, n), on all n units, and its interval."""
-    low, high = np.percentile(np.concatenate([statistic(chunk) for chunk in weights]), [2.5, 97.5])
-    return Interval(float(statistic(np.ones((1, n)))[0]), float(low), float(high))
+    return Interval.of(np.concatenate([statistic(np.ones((1, n))), *map(statistic, weights)]))
 
 
 def paired_bootstrap(

@@ -123,13 +123,6 @@ class BilstmCrf(Saved):
         """The context columns that the model reads."""
         return tuple(self.token_ids.contexts)
 
-    @property
-    def parameters(self) -> dict[str, int]:
-        """The number of trained weights, and the number of all weights."""
-        parameters = list(self.network.parameters())
-        trained = sum(p.numel() for p in parameters if p.requires_grad)
-        return {"trained": trained, "in all": sum(p.numel() for p in parameters)}
-
     def ids(self, x: Columns) -> Ints:
         """(T, 1 + fields): the row of the word vector, then the fields of `token_ids`."""
         own = self.token_ids(x)

@@ -21,7 +21,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from statistics import mean
@@ -226,14 +225,6 @@ class Section:
     blocks: tuple[Annotated[Block, Discriminator("kind")], ...]
 
 
-class Direction(StrEnum):
-    """The verdict of the interval of a gain."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    EVEN = "no clear difference"
-
-
 @dataclass(frozen=True)
 class Headline:
     """The main comparison of a document: the figures without and with constraints, and the gain.
@@ -252,22 +243,6 @@ class Headline:
     baseline_is: str = "look-up table"
     gain_over_baseline: Interval | None = None
     row: str = ""
-
-    @property
-    def verdict(self) -> Direction | None:
-        """The verdict of the gain; None without an interval, because means alone do not show it."""
-        return _direction(self.gain)
-
-    @property
-    def baseline_verdict(self) -> Direction | None:
-        """The verdict of the gain over the baseline."""
-        return _direction(self.gain_over_baseline)
-
-
-def _direction(gain: Interval | None) -> Direction | None:
-    if gain is None or gain.low <= 0 <= gain.high:
-        return None if gain is None else Direction.EVEN
-    return Direction.BETTER if gain.low > 0 else Direction.WORSE
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,16 +93,9 @@ def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Answered]) -> 
     return constraint.space.assignments(psi) if len(psi) else np.zeros((0, 0), dtype=np.int64)
 
 
-class RulesView(NamedTuple):
-    """The strongest rules of a constraint: (words, conditions with all their values if the words shorten
-    them, share of what they cover, support and exceptions in gold labels, if there are some) of each."""
-
-    explanation: Explanation
-    rows: list[tuple[str, list[tuple[str, str]], str, list[int]]]
-
-
-def rules_view(constraint: LearnedConstraint, gold: Ints) -> RulesView:
-    """The strongest rules of a constraint."""
+def rules_view(constraint: LearnedConstraint, gold: Ints) -> tuple[Explanation, list[Any]]:
+    """The strongest rules of a constraint, and of each: (words, conditions with all their values if the words
+    shorten them, share of what they cover, support and exceptions in gold labels, if there are some)."""
     explanation, rows = explain(constraint, limit=MOST_RULES), []
     for rule in explanation.rules[:MOST_RULES]:
         values = [(name, ", ".join(names)) for name, names in rule.box.conditions]
@@ -110,7 +103,7 @@ def rules_view(constraint: LearnedConstraint, gold: Ints) -> RulesView:
         boxes = (rule.antecedent, rule.box) if len(gold) else ()
         counts = [int(box.contains(constraint.space, gold).sum()) for box in boxes]
         rows.append((rule.words, values if SHORTENED.search(rule.words) else [], share, counts))
-    return RulesView(explanation, rows)
+    return explanation, rows
 
 
 COLOURS = 12

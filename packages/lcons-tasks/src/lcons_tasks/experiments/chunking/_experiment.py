@@ -197,7 +197,6 @@ class Chunking(LabellingExperiment[Options, Cell]):
         """The document of a run: results by base model, with chunk F1 first."""
         least = min(record.where(base=record.first.at["base"]).by("ratio"))
         by_ratio = sorted(record.cells, key=lambda cell: (cell.at["ratio"] != least, cell.at["ratio"]))
-        samples = {cell.name.removeprefix(f"{cell.at['base']}-"): cell for cell in reversed(by_ratio)}
         return render(
             self,
             record.facts["corpus"]["name"],
@@ -207,7 +206,7 @@ class Chunking(LabellingExperiment[Options, Cell]):
             stated=stated,
             papers_best=_papers_best,
             checked=claims,
-            one_per_sample=[cell for cell in by_ratio if cell in samples.values()],
+            by_ratio=by_ratio,
         )
 
 

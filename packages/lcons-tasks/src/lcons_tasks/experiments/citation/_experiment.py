@@ -34,7 +34,7 @@ from lcons_tasks.experiments.engine._labelling import (
     Right,
     Setting,
 )
-from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.engine._rows import ACCURACY, EXACT, TableRow
 from lcons_tasks.experiments.engine._run import RunOptions, corpus_named, option
 from lcons_tasks.models._tagger import Tagger
@@ -195,9 +195,6 @@ class Citation(LabellingExperiment[Options, Cell]):
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: results by base model, with field F1 first."""
-        samples: dict[str, RecordCell] = {}
-        for cell in record.cells:
-            samples.setdefault(cell.name.removeprefix(f"{cell.at['base']}-"), cell)
         return render(
             self,
             record.facts["corpus"]["name"],
@@ -207,7 +204,6 @@ class Citation(LabellingExperiment[Options, Cell]):
             stated=STATED,
             soft_rows=(WINDOWS_ROW, POS_CLUES_ROW),
             checked=claims,
-            one_per_sample=samples.values(),
         )
 
 

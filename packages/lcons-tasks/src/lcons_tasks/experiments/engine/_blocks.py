@@ -244,10 +244,16 @@ def _change(example: Mapping[str, Any]) -> Change:
     return Change(**members, rule=example["rule"], why=example["why"])
 
 
-def constraint_files(cell: RecordCell, place: str) -> Constraints | None:
-    """The constraint files of a cell in this folder, and its predictions; None if it has no constraints."""
-    files = tuple(f"constraints/{place}/{name}.json" for name in cell.facts["constraints"])
-    return Constraints(place, files, f"predictions/{cell.name}.txt") if files else None
+def constraint_files(cells: Iterable[RecordCell]) -> list[Constraints]:
+    """The constraint files of each sample, and the predictions of the first cell that has it."""
+    samples: dict[str, RecordCell] = {}
+    for cell in cells:
+        samples.setdefault(cell.name.removeprefix(f"{cell.at['base']}-"), cell)
+    blocks = []
+    for place, cell in samples.items():
+        if files := tuple(f"constraints/{place}/{name}.json" for name in cell.facts["constraints"]):
+            blocks.append(Constraints(place, files, f"predictions/{cell.name}.txt"))
+    return blocks
 
 
 def baselines_of(groups: Mapping[str, Record], soft: str) -> list[str]:

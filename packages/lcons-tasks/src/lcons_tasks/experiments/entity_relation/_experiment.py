@@ -123,7 +123,9 @@ class EntityRelation(Experiment[Options, Cell]):
             papers=record.facts["corpus"]["name"] == PAPERS,
             whole=whole,
             by_size=blocks.groups(
-                Record(tuple(sorted(record.cells, key=_trained_on))), "size", "{size:,} sentences"
+                Record(tuple(sorted(record.cells, key=lambda cell: float(cell.at["size"] or 0)))),
+                "size",
+                "{size:,} sentences",
             ),
             # The paper's figures of models that are trained and tested with the same constraints.
             stated={
@@ -162,10 +164,6 @@ def _labels(answer: Answer) -> dict[str, Any]:
     entities, relations = answer
     links = [{"source": i, "target": j, "label": label} for (i, j), label in sorted(relations.items())]
     return {"entities": list(entities), "relations": links}
-
-
-def _trained_on(cell: RecordCell) -> float:
-    return float(cell.at["size"] or 0)
 
 
 def _recovered(cell: RecordCell, name: str) -> bool:

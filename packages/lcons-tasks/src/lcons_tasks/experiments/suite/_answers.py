@@ -24,7 +24,7 @@ from lcons_tasks.data import Sentence
 from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
-from lcons_tasks.experiments.suite._corpus import LabelledSet, load_set
+from lcons_tasks.experiments.suite._corpus import load_set
 from lcons_tasks.fitted._bases import Base
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._settings import FitSettings
@@ -61,15 +61,10 @@ class Cell:
         """The names of its rows."""
         return (*ROWS, *ENCODED) if self.encoder else ROWS
 
-    @property
-    def labelled_set(self) -> LabelledSet:
-        """The set that the sample is from."""
-        return load_set(self.corpus, self.name)
-
 
 def answers(cell: Cell, kept: Stages) -> Record:
     """The record of a cell."""
-    sampled = cell.labelled_set
+    sampled = load_set(cell.corpus, cell.name)
     labelled, texts = sampled.sample(cell.size, cell.start)
     words = tuple(sentence.words for sentence in sampled.test)
     gold = [sentence.labels for sentence in sampled.test]

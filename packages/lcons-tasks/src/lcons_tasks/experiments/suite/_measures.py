@@ -37,11 +37,6 @@ def _drawn_gain(cell: RecordCell, row: str, over: str) -> Floats:
     return np.concatenate([[f1(ours.sum(0)) - f1(theirs.sum(0))], drawn])
 
 
-def _interval(figures: Floats) -> Interval:
-    low, high = np.percentile(figures[1:], [2.5, 97.5])
-    return Interval(float(figures[0]), float(low), float(high))
-
-
 @dataclass(frozen=True, eq=False)
 class Gains:
     """The gains of a row over another in cells, (1 + DRAWS,) each: the gain, and that of each draw."""
@@ -57,7 +52,7 @@ class Gains:
 
     def each(self) -> list[Interval]:
         """The gain of each cell, by sentences."""
-        return [_interval(drawn) for drawn in self.drawn]
+        return [Interval.of(drawn) for drawn in self.drawn]
 
     def _means(self) -> dict[tuple[Any, Any], Floats]:
         """The mean gain over starting points of each (set, N)."""
@@ -68,7 +63,7 @@ class Gains:
 
     def by_sample(self) -> Mapping[tuple[Any, Any], Interval]:
         """The mean gain over starting points of each (set, N), by sentences."""
-        return {key: _interval(drawn) for key, drawn in self._means().items()}
+        return {key: Interval.of(drawn) for key, drawn in self._means().items()}
 
     def mean(self, name: Any = None, size: Any = None) -> Interval | None:
         """The mean over all (set, N), or over those of a set or a size; None if there are none."""
@@ -83,7 +78,7 @@ class Gains:
             return None
         picks = np.random.default_rng(1).integers(0, len(chosen), (DRAWS, len(chosen)))
         means = chosen[:, 1:][picks, np.arange(DRAWS)[:, None]].mean(1)
-        return _interval(np.concatenate([[chosen[:, 0].mean()], means]))
+        return Interval.of(np.concatenate([[chosen[:, 0].mean()], means]))
 
 
 def better_and_worse(gains: Sequence[Interval]) -> tuple[int, int]:
