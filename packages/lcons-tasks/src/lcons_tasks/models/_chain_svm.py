@@ -21,6 +21,7 @@ from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import SvmSettings, TrainedSvm, train_svm
 from lcons_tasks.models.phi._templates import attribute_rows
+from lcons_tasks.models.phi._tokens import Rows
 
 
 class ChainWeights(NamedTuple):
@@ -35,21 +36,16 @@ class ChainWeights(NamedTuple):
 class _Example(NamedTuple):
     """A sequence of tokens as arrays.
 
-    ids, places: the attributes of all tokens, one after another, as numbers and as places in `known`.
-    tokens: the token of each attribute.
-    filled, starts: the tokens that have attributes, and where their attributes start in `ids`.
+    tokens: the attributes of the tokens.
+    places: for each of these attributes, its place among the `known` distinct ones.
     gold: the gold labels.
-    known: the distinct attributes.
     support: the weights that the sequence reads.
     """
 
-    ids: Ints
+    tokens: Rows
     places: Ints
-    tokens: Ints
-    filled: Ints
-    starts: Ints
+    known: int
     gold: Ints
-    known: Ints
     support: Ints
 
 
@@ -77,9 +73,7 @@ class ChainProblem:
         example = self.examples[i]
         W, transition, start, stop = self.split(w)
         T = len(example.gold)
-        emission = np.ones((T, self.L))
-        if len(example.starts):
-            emission[example.filled] += np.add.reduceat(W[example.ids], example.starts, axis=0)
+        emission = example.tokens.sums(W) + 1.0
         emission[np.arange(T), example.gold] -= 1.0
         y, score = np.zeros(T, dtype=np.int64), np.zeros(1)
         chain = Chain.of(emission, np.array([0, T]), transition, start, stop)
@@ -94,22 +88,17 @@ class ChainProblem:
         return ChainWeights(w[: A * L].reshape(A, L), edges, rest[L * L : L * L + L], rest[L * L + L :])
 
     def _example(self, rows: Sequence[Sequence[int]], gold: Ints) -> _Example:
-        lengths = np.array(list(map(len, rows)))
-        ids = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
-        known, places = np.unique(ids, return_inverse=True)
-        L = self.L
+        tokens, L = Rows.of(rows), self.L
+        known, places = np.unique(tokens.ids, return_inverse=True)
         of_attributes = (known[:, None] * L + np.arange(L)).ravel()
         support = np.concatenate([of_attributes, np.arange(self.A * L, self.dimension)])
-        filled = np.flatnonzero(lengths)
-        starts = (np.cumsum(lengths) - lengths)[filled]
-        tokens = np.repeat(np.arange(len(rows)), lengths)
-        return _Example(ids, places, tokens, filled, starts, gold, known, support)
+        return _Example(tokens, places, len(known), gold, support)
 
     def _features(self, example: _Example, y: Ints) -> Floats:
         """phi of a labelling, over the example's support."""
-        L, first_edge = self.L, len(example.known) * self.L
+        L, first_edge = self.L, example.known * self.L
         where = [
-            example.places * L + y[example.tokens],
+            example.places * L + np.repeat(y, example.tokens.sizes),
             first_edge + y[:-1] * L + y[1:],
             np.array([first_edge + L * L + y[0], first_edge + L * L + L + y[-1]]),
         ]

@@ -21,7 +21,7 @@ import numpy as np
 
 from lcons_core import LearnedConstraint
 from lcons_decode import RelationRules, RelationScores
-from lcons_decode.kernels._arrays import Floats, Ints
+from lcons_decode.kernels._arrays import Floats
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
 from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._model_file import (
@@ -40,6 +40,7 @@ from lcons_tasks.models.phi._candidates import (
     pair_attributes,
     shared_attributes,
 )
+from lcons_tasks.models.phi._tokens import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,28 +87,6 @@ class Attributes:
 
 def _known(names: Sequence[str], numbers: Mapping[str, int]) -> list[int]:
     return [numbers[name] for name in names if name in numbers]
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The numbers of attributes, row after row: how many each row has, and the starts of those with some."""
-
-    ids: Ints
-    sizes: Ints
-    starts: Ints
-
-    @classmethod
-    def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
-        ids = np.array([k for row in numbers for k in row], dtype=np.int64)
-        sizes = np.array([len(row) for row in numbers], dtype=np.int64)
-        return cls(ids, sizes, (np.cumsum(sizes) - sizes)[sizes > 0])
-
-    def sums(self, weights: Floats) -> Floats:
-        """(rows, labels): the summed weights of each row."""
-        summed = np.zeros((len(self.sizes), weights.shape[1]))
-        if len(self.starts):
-            summed[self.sizes > 0] = np.add.reduceat(weights[self.ids], self.starts, axis=0)
-        return summed
 
 
 def spread(n: int, values: Floats) -> Floats:

@@ -21,8 +21,9 @@ from lcons_decode._relations import relation_ids
 from lcons_decode.kernels._arrays import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled
 from lcons_tasks.models._clusters import Clusters
-from lcons_tasks.models._relation_model import Attributes, RelationModel, Rows, spread
+from lcons_tasks.models._relation_model import Attributes, RelationModel, spread
 from lcons_tasks.models._structured_svm import SvmSettings, TrainedSvm, train_svm
+from lcons_tasks.models.phi._tokens import Rows
 
 MISS = 1.5
 E, R = len(ENTITIES), len(RELATIONS)

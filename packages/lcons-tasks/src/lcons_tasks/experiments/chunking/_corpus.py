@@ -13,9 +13,10 @@ from pathlib import Path
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import Sentence, find, read_columns, require
+from lcons_tasks.data import Sentence, read_columns, require
 from lcons_tasks.data._columns import CONLL2000
 from lcons_tasks.data._sentence import hash_sentences
+from lcons_tasks.experiments.engine._run import corpus_named
 
 CONLL2000_TRAIN = 8000
 PARTS = ("train", "dev", "test")
@@ -53,8 +54,7 @@ class ChunkCorpus:
 def load_corpus(name: str = "auto") -> ChunkCorpus:
     """The corpus of that name: `bundled`, `conll2000`, `auto` (CoNLL-2000 if it is found, otherwise the
     bundled one), or a folder with train.txt, dev.txt and test.txt in CoNLL-2000's columns."""
-    if name == "auto":
-        name = "conll2000" if find("conll2000") else "bundled"
+    name = corpus_named(name, "conll2000")
     if name == "bundled":
         parts = [tuple(read_columns(bundled("chunking", f"{part}.txt"))) for part in PARTS]
         return ChunkCorpus(name, "the bundled mini corpus (six genres, CC0)", *parts)

@@ -18,13 +18,14 @@ import numpy as np
 
 from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.data import MalformedCorpus, Sentence, find, read_anystyle, read_references, require
+from lcons_tasks.data import MalformedCorpus, Sentence, read_anystyle, read_references, require
 from lcons_tasks.data._references import CORA_FIELDS, Reference
 from lcons_tasks.data._sentence import hash_sentences
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._pos import find_pos_tagger, tagger_identity
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._run import corpus_named
 
 SHARES = (0.6, 0.2)
 SMALLEST = 10
@@ -58,8 +59,7 @@ def load_corpus(name: str, kept: Stages) -> CitationCorpus:
     """The corpus of that name: `bundled`, `cora`, `anystyle`, `auto` (Cora if it is found, otherwise the
     bundled one), or a file of tagged references or AnyStyle's XML. spaCy adds missing POS tags once, and they
     are kept."""
-    if name == "auto":
-        name = "cora" if find("cora") else "bundled"
+    name = corpus_named(name, "cora")
     what, labelled = read_labelled(name)
     if name == BUNDLED:
         lines = bundled("citation", "references.pos").read_text(encoding="utf-8").splitlines()

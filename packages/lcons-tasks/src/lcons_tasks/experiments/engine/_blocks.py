@@ -83,47 +83,33 @@ def by_group(
     measure: str,
     rows: Sequence[str] | None = None,
     paper: Paper | None = None,
-    head: str = "decoder",
-    digits: int = 2,
-    more: Iterable[Iterable[TableCell]] = (),
+    **rest: Any,
 ) -> Table:
-    """A table of one measure: one line per row, one column per group, and `more` lines."""
+    """A table of one measure: one line per row, and one column per group."""
     if rows is None:
         rows = list(dict.fromkeys(row for cells in groups.values() for row in cells.rows))
     columns = {where: (cells, measure) for where, cells in groups.items()}
-    lines = _lines(rows, columns, paper or {}, digits)
-    return table(caption, (head, *groups), [*lines, *more])
+    return by_column(caption, columns, rows, paper, **rest)
 
 
-def by_measure(
+def by_column(
     caption: str,
-    record: Record,
-    measures: Mapping[str, str],
+    columns: Mapping[str, tuple[Record, str]],
     rows: Sequence[str],
     paper: Paper | None = None,
     head: str = "decoder",
+    digits: int = 2,
+    more: Iterable[Iterable[TableCell]] = (),
     note: str = "",
 ) -> Table:
-    """A table of one group of cells: one line per row, one column per measure, which are named by heading."""
-    columns = {heading: (record, name) for heading, name in measures.items()}
-    lines = _lines(rows, columns, paper or {})
-    return table(caption, (head, *measures), lines, note)
-
-
-def _lines(
-    rows: Sequence[str], columns: Mapping[str, tuple[Record, str]], paper: Paper, digits: int = 2
-) -> list[list[TableCell]]:
-    """One line per row: a figure per column, which is a measure of some cells."""
-    return [
-        [
-            row,
-            *(
-                cells.figure(row, measure, paper.get(heading, {}).get(row), digits)
-                for heading, (cells, measure) in columns.items()
-            ),
-        ]
-        for row in rows
-    ]
+    """A table with one line per row, and `more` lines; each column is a measure of some cells."""
+    lines: list[list[TableCell]] = []
+    for row in rows:
+        stated = [(paper or {}).get(heading, {}).get(row) for heading in columns]
+        pairs = zip(columns.values(), stated, strict=True)
+        figures = [cells.figure(row, measure, figure, digits) for (cells, measure), figure in pairs]
+        lines.append([row, *figures])
+    return table(caption, (head, *columns), [*lines, *more], note)
 
 
 def gains(

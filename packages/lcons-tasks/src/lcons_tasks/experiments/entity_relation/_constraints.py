@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
-from types import MappingProxyType
 
 from lcons_core import LearnedConstraint, Recipe, Rules, compare
 from lcons_core.features import Tuples
@@ -29,29 +28,23 @@ from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled
 
 Constraints = dict[str, LearnedConstraint]
 
-FEATURES: Mapping[str, Tuples] = MappingProxyType(
-    {
-        "source-relation": Tuples(("source", "relation"), (ENTITIES, RELATIONS)),
-        "relation-target": Tuples(("relation", "target"), (RELATIONS, ENTITIES)),
-        "relation-relation": Tuples(("relation", "reverse"), (RELATIONS, RELATIONS)),
-    }
-)
+FEATURES: Mapping[str, Tuples] = {
+    "source-relation": Tuples(("source", "relation"), (ENTITIES, RELATIONS)),
+    "relation-target": Tuples(("relation", "target"), (RELATIONS, ENTITIES)),
+    "relation-relation": Tuples(("relation", "reverse"), (RELATIONS, RELATIONS)),
+}
 
 # The paper does not search K: it states one K per feature.
-HIDDEN: Mapping[str, int] = MappingProxyType(
-    {"source-relation": 2, "relation-target": 2, "relation-relation": 1}
-)
+HIDDEN: Mapping[str, int] = {"source-relation": 2, "relation-target": 2, "relation-relation": 1}
 
 # The designed constraints: relation -> (source, target); the reverse of each is NoRel.
-DESIGNED: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "Kill": ("Person", "Person"),
-        "LiveIn": ("Person", "Location"),
-        "WorkFor": ("Person", "Organization"),
-        "LocatedAt": ("Location", "Location"),
-        "OrgBasedIn": ("Organization", "Location"),
-    }
-)
+DESIGNED: Mapping[str, tuple[str, str]] = {
+    "Kill": ("Person", "Person"),
+    "LiveIn": ("Person", "Location"),
+    "WorkFor": ("Person", "Organization"),
+    "LocatedAt": ("Location", "Location"),
+    "OrgBasedIn": ("Organization", "Location"),
+}
 
 
 def designed_rules() -> dict[str, Rules]:

@@ -126,6 +126,28 @@ def slot_keys(slots: Sequence[Slot], x: Columns) -> list[list[str]]:
     return [[key for key in row if key is not None] for row in zip(*kinds, strict=True)]
 
 
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The numbers of attributes, row after row: how many each row has, and the starts of those with some."""
+
+    ids: Ints
+    sizes: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
+        ids = np.array([k for row in numbers for k in row], dtype=np.int64)
+        sizes = np.array([len(row) for row in numbers], dtype=np.int64)
+        return cls(ids, sizes, (np.cumsum(sizes) - sizes)[sizes > 0])
+
+    def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(rows, labels): the summed weights of each row."""
+        summed = np.zeros((len(self.sizes), weights.shape[1]))
+        if len(self.starts):
+            summed[self.sizes > 0] = np.add.reduceat(weights[self.ids], self.starts, axis=0)
+        return summed
+
+
 def _column(x: Columns, name: str) -> Sequence[str]:
     if name not in x:
         raise InvalidInput(
