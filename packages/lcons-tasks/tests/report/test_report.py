@@ -15,6 +15,7 @@ from lcons_core import (
     InvalidInput,
     LearnedConstraint,
     RectifierNetwork,
+    Rules,
     binary,
     one_hot,
     save,
@@ -227,3 +228,24 @@ def test_a_page_shows_so_many_sets_of_constraints(tmp_path: Path):
     page = report_page(read_runs([tmp_path]), Limits(sets=1))
     assert "Of boxes" in page
     assert page.count("<article") == 1
+
+
+def test_values_that_the_words_of_a_rule_shorten_can_be_opened_in_full(tmp_path: Path):
+    values = [f"v{i}" for i in range(40)]
+    space = FeatureSpace([one_hot("pos", values), one_hot("label", ["B", "I", "O"])])
+    pages = [
+        page_of_constraint(tmp_path, LearnedConstraint(Rules(space, [forbidden]).network(), space))
+        for forbidden in ({"pos": values[:20], "label": "I"}, {"pos": values[:2], "label": "I"})
+    ]
+    assert ", ".join(values[:20]) in re.search(r"<details class=\"whole\">(.*?)</details>", pages[0])[1]
+    assert 'class="whole"' not in pages[1]
+
+
+def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path: Path):
+    large = constraint_of(np.ones((1, 40)), [0.0], binary("z", [f"z{i}" for i in range(40)]))
+    save(large, tmp_path / "large.json")
+    save(designed()["source-relation"], tmp_path / "small.json")
+    sets = Constraints("all", ("large.json", "small.json"))
+    document = Document("T", "t", "", "", None, (Section("Sets", (sets,)),))
+    assert to_html(document, tmp_path, Limits(large=0)).count("<summary>In words</summary>") == 1
+    assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2
