@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from lcons_core import InvalidInput, LconsError
@@ -40,7 +40,7 @@ Lines = Sequence[tuple[str, str]]
 """Lines that are not blank, each after its name in errors."""
 Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
 
-_MARK = re.compile(r"\\?[\[\]]")
+_MARK = re.compile(r"(?<!\\)([\[\]])")
 
 
 @dataclass(frozen=True)
@@ -102,26 +102,14 @@ def read_marks(line: str, where: str = "line 1") -> CandidateText:
     >>> marked.text, marked.spans, marked.place(1)
     ('Ann lives in New York [sic].', ((0, 1), (3, 5)), (13, 21))
     """
-    text = ""
-    places: list[Span] = []
-    opened: int | None = None
-    done = 0
-    for mark in [*_MARK.finditer(line), None]:
-        text += line[done : mark.start() if mark else len(line)]
-        symbol = mark.group() if mark else ""
-        if symbol.startswith("\\"):
-            text += symbol[1:]
-        elif symbol == "[" and opened is None:
-            opened = len(text)
-        elif symbol == "]" and opened is not None and text[opened:].strip():
-            places.append((opened, len(text)))
-            opened = None
-        elif mark or opened is not None:
-            at = f"character {mark.start() + 1}" if mark else "the end"
-            rule = r"mark text as in `[Ann] lives in [Oslo]`; other brackets are `\[` and `\]`"
-            raise InvalidInput(f"{where}: {rule}: see {at}.")
-        done = mark.end() if mark else done
-    return read_places(text, places)
+    pieces = _MARK.split(line)
+    texts = [piece.replace("\\[", "[").replace("\\]", "]") for piece in pieces[::2]]
+    marks = pieces[1::2]
+    if "".join(marks) != "[]" * (len(marks) // 2) or not all(map(str.strip, texts[1::2])):
+        rule = r"mark text as in `[Ann] lives in [Oslo]`; other brackets are `\[` and `\]`"
+        raise InvalidInput(f"{where}: {rule}: got {line!r:.60}.")
+    borders = list(accumulate(map(len, texts)))
+    return read_places("".join(texts), list(zip(borders[::2], borders[1::2], strict=False)))
 
 
 def read_places(text: str, places: Sequence[Span] = ()) -> CandidateText:
