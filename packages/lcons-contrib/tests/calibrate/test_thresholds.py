@@ -1,6 +1,5 @@
 """Calibration: the new threshold is the stated one, exactly, and its guarantee is recorded."""
 
-import warnings
 from fractions import Fraction
 from itertools import product
 
@@ -18,7 +17,6 @@ from lcons_core import (
     SparsePsi,
     binary,
     compare,
-    learn_constraints,
     load,
 )
 from lcons_core._network import Conjunction
@@ -136,13 +134,3 @@ def test_the_guarantee_is_in_the_file_and_in_the_words(tmp_path):
     # It rejects more than what was counted.
     assert "calibration" not in constraint.forbid({"bit": "a"}).provenance
     assert "calibration" not in (constraint & constraint).provenance
-
-
-def test_structures_of_training_are_warned_about():
-    train = [["A", "B"], ["B", "A"], ["A", "B", "A"]] * 4
-    constraint = learn_constraints(train, hidden=1, evidence=None, restarts=1)
-    with pytest.warns(UserWarning, match="learned from these structures"):
-        calibrate(constraint, train, 0.2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert not calibrate(constraint, [["A", "B"], ["A", "A"]] * 6, 0.2)[0].network.rounded
