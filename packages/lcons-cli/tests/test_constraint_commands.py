@@ -11,6 +11,7 @@ from constraint_files import BITS, PAIRS, pairs, run, run_example, write_files
 from lcons_core import (
     LearnedConstraint,
     RectifierNetwork,
+    Rules,
     bilou,
     bioes,
     compare,
@@ -21,7 +22,6 @@ from lcons_core import (
 )
 from lcons_core.features import NgramLabels
 from lcons_core.reason import _verify as verifying
-from lcons_core.reason._rules import Box, forbid_boxes
 
 ENDINGS = {"text": "txt", "json": "json", "csv": "csv", "lp": "lp", "mps": "mps"}
 EXAMPLES = {"explain": [0] * 4, "scheme": [0] * 4, "convert": [0] * 3, "compare": [0] * 3, "verify": [0] * 2}
@@ -130,10 +130,9 @@ def test_large_domains_are_different_by_a_witness_or_undecided(W, b, code):
 
 def test_a_scheme_and_learned_rules_of_the_same_labels_are_compared():
     feature = NgramLabels(("O", "I-X", "B-X"), 2)
-    box = Box.of(feature.space, {"label 1": "O", "label 2": "I-X"})
     save(iob2(["B-X", "I-X", "O"]), "scheme.json")
-    for boxes, code in (([box], 0), ([], 1)):
-        network = forbid_boxes(feature.space, boxes)
+    for forbidden, code in (([{"label 1": "O", "label 2": "I-X"}], 0), ([], 1)):
+        network = Rules(feature.space, forbidden).network()
         save(LearnedConstraint(network, feature.space, feature), "learned.json")
         assert run("compare", "learned.json", "scheme.json").exit_code == code
 

@@ -71,22 +71,6 @@ def test_wrong_answers_are_outvoted(wrong):
     assert np.array_equal(found.constraint.network.verdicts(PAIRS.space, all_points(PAIRS.space)), valid)
 
 
-def test_answers_that_contradict_each_other_are_asked_again():
-    """A wrong yes to a box, all of whose points are then denied."""
-    feature = Tuples(("x", "y"), (("A", "B"), ("k", "l")))
-    points = all_points(feature.space)
-    valid = np.array([True, True, True, False])
-    asked = []
-
-    def answer(question):
-        inside = question.box.contains(feature.space, points)
-        asked.append(question.box)
-        return bool((valid & inside).any()) != (len(asked) == 1)
-
-    found = ask(feature, [[("A", "k"), ("A", "l")]] * 3, answer)
-    assert np.array_equal(found.constraint.network.verdicts(feature.space, points), valid) or not found.open
-
-
 def test_unsure_answers_leave_combinations_open_as_they_were():
     nothing = LearnedConstraint(
         RectifierNetwork(np.zeros((1, PAIRS.space.d)), [2.0]), PAIRS.space, PAIRS, {"seed": 1}

@@ -27,7 +27,7 @@ from lcons_core import (
     one_hot,
     real,
 )
-from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features import Existence, NgramContext, NgramLabels, Tuples
 
 ANY_PAIR = constrained(NgramLabels(LABELS), [[0.0] * 6], [0.0])
 # A must occur, and B and AB exclude each other.
@@ -77,14 +77,6 @@ def test_every_form_has_exactly_the_sequences_that_satisfy_all_constraints(const
         assert bool(pattern.fullmatch(text)) == (text in wanted), y
         assert not pattern.fullmatch(text + "; ")
     assert json.loads(schema) == {"type": "string", "pattern": f"^(?:{regex})$"}
-
-
-def test_a_constraint_without_weights_has_a_grammar_of_all_sequences():
-    for feature in (NgramLabels(LABELS), Existence(LABELS), Counts(LABELS, high=3)):
-        free = constrained(feature, np.zeros((1, feature.space.d)), [0.0])
-        pattern = re.compile(write_grammar(free, "regex", longest=3))
-        assert all(pattern.fullmatch(" ".join(y)) for y in sequences(longest=3) if y)
-        assert write_grammar(free, "lark", longest=3).count("\n") == 2
 
 
 def test_expressions_of_span_schemes_grow_with_the_types_alone():
