@@ -18,7 +18,6 @@ from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 TEXT = "The dog barked. The small bird saw a cat."
-TEXT_WORDS = ["The", "dog", "barked", ".", "The", "small", "bird", "saw", "a", "cat", "."]
 LABELS = ["B-NP", "I-NP", "B-VP", "O", "B-NP", "I-NP", "I-NP", "B-VP", "B-NP", "I-NP", "O"]
 TAGS = {"The": "DT", "a": "DT", "small": "JJ", "barked": "VBD", "saw": "VBD", ".": "."}
 

@@ -63,13 +63,9 @@ def json_line(x: Columns, answer: Decoding, places: Places = None) -> str:
         offsets = {} if places is None else {"offsets": [places[first][0], places[after - 1][1]]}
         text = " ".join(words[first:after])
         chunks.append({"type": kind, "start": first, "end": after, "text": text, **offsets})
-    line: dict[str, object] = {
-        "words": words,
-        "offsets": places,
-        "pos": list(x["pos"]) if "pos" in x else None,
-    }
-    line |= {"labels": labels, "chunks": chunks, "status": str(answer.status)}
-    return json.dumps(line, ensure_ascii=False) + "\n"
+    pos = list(x["pos"]) if "pos" in x else None
+    line = {"words": words, "offsets": places, "pos": pos, "labels": labels, "chunks": chunks}
+    return json.dumps({**line, "status": str(answer.status)}, ensure_ascii=False) + "\n"
 
 
 def brackets(x: Columns, answer: Decoding, places: Places = None) -> str:

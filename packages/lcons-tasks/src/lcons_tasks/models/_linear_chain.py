@@ -92,13 +92,8 @@ class LinearChain(Saved):
     @property
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of the model's file."""
-        header = {
-            "kind": self.kind,
-            "labels": list(self.labels),
-            "columns": list(self.columns),
-            "template": self.template,
-            "attributes": list(self.attributes),
-        }
+        names: dict[str, Any] = {"labels": list(self.labels), "columns": list(self.columns)}
+        header = {"kind": self.kind, **names, "template": self.template, "attributes": list(self.attributes)}
         arrays = (self.weights, self.transition, self.start, self.stop)
         return header, dict(zip(ARRAYS, arrays, strict=True))
 
