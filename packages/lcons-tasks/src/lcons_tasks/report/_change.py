@@ -17,7 +17,7 @@ only those that are needed for the rejection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import numpy as np
@@ -58,6 +58,14 @@ def change_links(change: Change, side: Side) -> tuple[Link, ...]:
 def has_links(change: Change) -> bool:
     """Whether any side has relations."""
     return bool(change.links_before or change.links_after or change.links_gold)
+
+
+def linked(change: Change, side: Side, against: Side) -> Iterator[tuple[str, str, str, bool]]:
+    """(source, label, target, whether `against` has no such relation) of the relations of a side."""
+    texts = {first: " ".join(change.words[first:after]) for _, first, after in change_spans(change, side)}
+    right = change_links(change, against)
+    for i, j, label in change_links(change, side):
+        yield texts.get(i, change.words[i]), label, texts.get(j, change.words[j]), (i, j, label) not in right
 
 
 def is_changed(change: Change) -> bool:

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from lcons_core._arithmetic import many
 from lcons_core._theorem import estimate_rows
-from lcons_tasks.report._change import errors, has_links, is_changed
+from lcons_tasks.report._change import errors, has_links, is_changed, linked
 from lcons_tasks.report._chart import to_svg
 from lcons_tasks.report._document import Constraints, Document, Sentences
 from lcons_tasks.report._matrix import matrices
 from lcons_tasks.report._run import CONSTRAINT, Run
 from lcons_tasks.report._templates import asset, render
-from lcons_tasks.report._views import Limits, constraints_view, linked, marked, rules_view, sentences_view
+from lcons_tasks.report._views import Limits, constraints_view, marked, rules_view, sentences_view
 
 # What the templates call.
 _FUNCTIONS = (

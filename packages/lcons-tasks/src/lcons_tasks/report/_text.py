@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
-from lcons_tasks.report._change import Side, change_links, change_spans, gain, has_links
+from lcons_tasks.report._change import Side, change_spans, gain, has_links, linked
 from lcons_tasks.report._document import Change, Curve, Document, Figure, Headline, Table, TableCell
 from lcons_tasks.report._templates import cell_text, escaped, headline_lines, plain, render
 
@@ -90,14 +90,10 @@ def bracketed(change: Change, side: Side) -> str:
     '[Person Ann] lives in [Location Oslo] | Ann LiveIn Oslo'
     """
     words, spans = list(change.words), change_spans(change, side)
-    texts = {first: " ".join(change.words[first:after]) for _, first, after in spans}
     for kind, first, after in spans:
         words[first] = f"[{kind} {words[first]}"
         words[after - 1] += "]"
-    links = [
-        f"{texts.get(i, change.words[i])} {label} {texts.get(j, change.words[j])}"
-        for i, j, label in change_links(change, side)
-    ]
+    links = [" ".join(parts) for *parts, _ in linked(change, side, side)]
     relations = f" | {'; '.join(links) or 'no relation'}" if has_links(change) else ""
     return " ".join([*" ".join(words).split(), *relations.split()])
 

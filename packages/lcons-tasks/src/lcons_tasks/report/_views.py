@@ -188,11 +188,3 @@ def marked(change: Change, side: Side, against: Side) -> Iterator[Mark]:
         if label:
             yield Mark(words[first:after], label, (label, first, after) not in right)
         at = after
-
-
-def linked(change: Change, side: Side, against: Side) -> Iterator[tuple[str, str, str, bool]]:
-    """(source, label, target, whether `against` has no such relation) of the relations of a side."""
-    texts = {first: " ".join(change.words[first:after]) for _, first, after in change_spans(change, side)}
-    right = change_links(change, against)
-    for i, j, label in change_links(change, side):
-        yield texts.get(i, change.words[i]), label, texts.get(j, change.words[j]), (i, j, label) not in right
