@@ -95,11 +95,11 @@ def fit(
     from lcons_tasks import FitSettings
     from lcons_tasks.apps._tagger import TAGGER
     from lcons_tasks.fitted import fit_scores
-    from lcons_tasks.fitted._own_scores import check_decoding_folder
+    from lcons_tasks.fitted._own_scores import DECODING
 
     if scores is not None and any((unlabelled, plain, test, chosen["encoder"], chosen["vectors"])):
         raise click.UsageError("--scores goes with none of the options that make a tagger.")
-    (TAGGER.check_place if scores is None else check_decoding_folder)(output)
+    (TAGGER if scores is None else DECODING).check_place(output)
     settings = FitSettings.plain() if plain else FitSettings()
     settings = replace(settings, **{name: value for name, value in chosen.items() if value is not None})
     sentences = read_sentences(train, form, columns)
@@ -194,7 +194,6 @@ def _warnings(fitted: FittedTagger | FittedScores, texts: int) -> Iterator[str]:
 def _summary(fitted: Fitted, command: str) -> Iterator[str]:
     from lcons_tasks.fitted._report import fit_document
     from lcons_tasks.report import to_terminal
-    from lcons_tasks.report._document import Change
     from lcons_tasks.report._text import marked_lines
 
     yield to_terminal(fit_document(fitted, command), WIDTH).rstrip("\n")
@@ -203,6 +202,6 @@ def _summary(fitted: Fitted, command: str) -> Iterator[str]:
         yield from ("", "The most telling rules:", *(f"- {rule}" for rule in fitted.rules))
     if fitted.changed:
         yield from ("", "Sentences that changed, by models that had not seen them:")
-        for sentence in fitted.changed:
-            yield from marked_lines(Change(sentence.words, sentence.before, sentence.after, sentence.gold))
+        for change in fitted.changed:
+            yield from marked_lines(change)
     yield ""

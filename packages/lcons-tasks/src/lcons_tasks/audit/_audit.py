@@ -88,11 +88,6 @@ class Reason:
     log_odds: float
     places: int | None = None
 
-    @property
-    def tells(self) -> bool:
-        """Whether it speaks for the proposed label, and rests on something."""
-        return self.log_odds > 0 and self.places != 0
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -282,6 +277,7 @@ class _Fold:
 def _weights(folds: Sequence[_Fold], y: Ints) -> Floats:
     """(sources,) the weights under which the pool predicts the given labels best."""
     from scipy.optimize import minimize
+    from scipy.special import logsumexp, softmax
 
     stacks = [fold.logs(max(1, MOST_TOKENS // len(folds))) for fold in folds]
     F = np.concatenate(stacks)
@@ -290,11 +286,8 @@ def _weights(folds: Sequence[_Fold], y: Ints) -> Floats:
 
     def loss(w: Floats) -> tuple[float, Floats]:
         z = F @ w
-        z -= z.max(axis=1, keepdims=True)
-        p = np.exp(z)
-        total = p.sum(axis=1, keepdims=True)
-        value = float((np.log(total[:, 0]) - z[np.arange(len(gold)), gold]).mean())
-        gradient = np.einsum("tl,tlk->k", p / total, F) / len(gold) - at.mean(axis=0)
+        value = float((logsumexp(z, axis=1) - z[np.arange(len(gold)), gold]).mean())
+        gradient = np.einsum("tl,tlk->k", softmax(z, axis=1), F) / len(gold) - at.mean(axis=0)
         return value, gradient
 
     K = F.shape[2]

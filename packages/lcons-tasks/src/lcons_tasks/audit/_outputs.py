@@ -6,38 +6,33 @@ import math
 from collections.abc import Callable, Iterator
 
 from lcons_tasks.audit._audit import Audit, Finding
-from lcons_tasks.report._document import Change, Document, Facts, Section, Sentences, Text
+from lcons_tasks.report._document import Block, Change, Document, Facts, Section, Sentences, Text
 
 MOST = 50
 # Larger odds are no surer in practice.
 LARGEST = 1e6
 
 
-def odds(finding: Finding) -> str:
-    """The odds in words.
+def in_words(finding: Finding) -> tuple[str, list[str], str]:
+    """The labels and the odds, the rules that speak for the relabelling, and how often the sources would
+    relabel alike.
 
     >>> from lcons_tasks.audit import Finding
-    >>> odds(Finding(1, 0, 1, ("O",), ("B-X",), 3.0, (), clearest=0))
-    '20 to 1'
+    >>> in_words(Finding(1, 0, 1, ("O",), ("B-X",), 3.0, (), clearest=0, alike=2, others=1300))
+    ('given O, proposed B-X, 20 to 1', [], 'O is read as B-X in 2 of 1,300 other places')
     """
-    value = math.exp(min(finding.log_odds, math.log(LARGEST)))
-    return f"{value:,.0f} to 1" if value >= 9.5 else f"{value:.1f} to 1"
-
-
-def rarity(finding: Finding) -> str:
-    """How often the sources would relabel alike, in words.
-
-    >>> from lcons_tasks.audit import Finding
-    >>> rarity(Finding(1, 0, 1, ("O",), ("B-X",), 3.0, (), clearest=0, alike=2, others=1300))
-    'O is read as B-X in 2 of 1,300 other places'
-    """
+    odds = math.exp(min(finding.log_odds, math.log(LARGEST)))
+    labels = (
+        f"given {' '.join(finding.given)}, proposed {' '.join(finding.proposed)},"
+        f" {odds:,.{0 if odds >= 9.5 else 1}f} to 1"
+    )
+    rules = [reason.rule for reason in finding.reasons if reason.log_odds > 0 and reason.places != 0]
     given, proposed = finding.confusion
-    return f"{given} is read as {proposed} in {finding.alike:,} of {finding.others:,} other places"
-
-
-def labels(finding: Finding) -> str:
-    """The labels and the odds in words."""
-    return f"given {' '.join(finding.given)}, proposed {' '.join(finding.proposed)}, {odds(finding)}"
+    return (
+        labels,
+        rules,
+        f"{given} is read as {proposed} in {finding.alike:,} of {finding.others:,} other places",
+    )
 
 
 def finding_lines(audit: Audit, finding: Finding, place: str = "") -> Iterator[str]:
@@ -49,9 +44,8 @@ def finding_lines(audit: Audit, finding: Finding, place: str = "") -> Iterator[s
     right = " ".join(words[finding.stop : finding.stop + 5])
     where = f"{place}: " if place else ""
     yield f"{where}sentence {finding.sentence}: {left} [{marked}] {right}".replace("  ", " ").rstrip()
-    yield f"  {labels(finding)}"
-    yield from (f"  because {reason.rule}" for reason in finding.reasons if reason.tells)
-    yield f"  and {rarity(finding)}"
+    labels, rules, rarity = in_words(finding)
+    yield from (f"  {labels}", *(f"  because {rule}" for rule in rules), f"  and {rarity}")
 
 
 def audit_document(
@@ -60,18 +54,16 @@ def audit_document(
     """The first findings as a document, each with its `place`, its sentence, its relabelling and the rule."""
     changes = []
     for finding in audit.findings[:most]:
-        reasons = [reason.rule for reason in finding.reasons if reason.tells]
-        where = f"{place(finding)} sentence {finding.sentence}".strip()
         sentence = audit.sentences[finding.sentence - 1]
-        rule = f"{where}: {labels(finding)}; {''.join(reasons[:1])}"
-        why = "; ".join([*reasons[1:], rarity(finding)])
+        labels, rules, rarity = in_words(finding)
+        where = f"{place(finding)} sentence {finding.sentence}".strip()
+        rule, why = f"{where}: {labels}; {''.join(rules[:1])}", "; ".join([*rules[1:], rarity])
         changes.append(Change(sentence.words, sentence.labels, audit.relabelled(finding), rule=rule, why=why))
     weights = tuple((name, f"{weight:.2f}") for name, weight in audit.weights.items())
-    shown: Text | Sentences = (
-        Sentences("labels that the rest of the data contradicts", tuple(changes), sides=("given", "proposed"))
-        if changes
-        else Text("No label is contradicted by the rest of the data.")
-    )
+    shown: Block = Text("No label is contradicted by the rest of the data.")
+    if changes:
+        name = "labels that the rest of the data contradicts"
+        shown = Sentences(name, tuple(changes), sides=("given", "proposed"))
     return Document(
         "An audit of labels",
         "audit",

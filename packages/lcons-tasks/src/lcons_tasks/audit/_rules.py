@@ -37,28 +37,18 @@ def neighbours(words: Words, side: int) -> Words:
     return ["", *words, ""][1 + side : 1 + side + len(words)]
 
 
-class KeyCounts:
-    """n(k, y) for the key of each token, without the token's own sentence."""
+def counted_elsewhere(keys: Sequence[tuple[str, ...]], sentence: Ints, labels: Ints, L: int) -> Any:
+    """(tokens, L), sparse: n(k, y) for the key of each token, without the token's own sentence."""
+    from scipy.sparse import csr_matrix
 
-    def __init__(self, keys: Sequence[tuple[str, ...]], sentence: Ints, labels: Ints, L: int) -> None:
-        from scipy.sparse import csr_matrix
+    number: dict[tuple[str, ...], int] = {}
+    of_key = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+    _, of_key_in_sentence = np.unique(of_key * (sentence[-1] + 1) + sentence, return_inverse=True)
 
-        number: dict[tuple[str, ...], int] = {}
-        self.of_token = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
-        pairs = self.of_token * (int(sentence.max(initial=0)) + 1) + sentence
-        _, self.own_of_token = np.unique(pairs, return_inverse=True)
-        ones = np.ones(len(labels))
+    def counted(rows: Ints) -> Any:
+        return csr_matrix((np.ones(len(rows)), (rows, labels)), shape=(len(rows), L))[rows]
 
-        def counted(rows: Ints) -> Any:
-            shape = (int(rows.max(initial=-1)) + 1, L)
-            return csr_matrix((ones, (rows, labels)), shape=shape)
-
-        self.total, self.own = counted(self.of_token), counted(self.own_of_token)
-
-    def elsewhere(self, tokens: slice) -> Floats:
-        """(tokens, L) the counts of each label, in other sentences, of the keys of some tokens."""
-        total = self.total[self.of_token[tokens]] - self.own[self.own_of_token[tokens]]
-        return np.asarray(total.toarray())
+    return counted(of_key) - counted(of_key_in_sentence)
 
 
 class WordRules:
@@ -67,18 +57,18 @@ class WordRules:
     def __init__(self, words: Sequence[Words], labels: Ints, L: int) -> None:
         sentence_of = np.repeat(np.arange(len(words)), list(map(len, words)))
         forms = [[word.lower() for word in sentence] for sentence in words]
-        self.share = np.bincount(labels, minlength=L) / max(len(labels), 1)
+        self.share = np.bincount(labels, minlength=L) / len(labels)
         self.counts = []
         for side, _, _ in RULES.values():
             keys = [key for form in forms for key in zip(form, neighbours(form, side), strict=True)]
-            self.counts.append(KeyCounts(keys, sentence_of, labels, L))
+            self.counts.append(counted_elsewhere(keys, sentence_of, labels, L))
 
     def probabilities(self, tokens: slice) -> list[Floats]:
         """(tokens, L) the probability of each label by each rule."""
         answers: list[Floats] = []
         prior: Floats = self.share[None, :]
         for counts in self.counts:
-            n = counts.elsewhere(tokens)
+            n = counts[tokens].toarray()
             answers.append((n + prior) / (n.sum(axis=1, keepdims=True) + 1.0))
             prior = answers[0]
         return answers
@@ -88,4 +78,4 @@ class WordRules:
         for (side, inner, edge), counts in zip(RULES.values(), self.counts, strict=True):
             neighbour = neighbours(words, side)[t]
             context = inner.format(neighbour) if neighbour else edge
-            yield f"{words[t]!r}{context}", counts.elsewhere(slice(token, token + 1))[0]
+            yield f"{words[t]!r}{context}", counts[token].toarray()[0]

@@ -6,8 +6,8 @@
 
 The order of choices: vectors of an encoder or of words, if any, with their layers and scale; clusters, then
 consistency; the penalties of the base model; label pairs as a hard constraint; the bias of O. What has helped
-on every corpus stays unless the folds are against it (`_jackknife.stays`); another value must be better than
-the default (`_jackknife.prefer`). At the end the whole is compared with the base model: if it is worse, the
+on every corpus stays unless the folds are against it (`Steps.stays`); another value must be better than
+the default (`Steps.prefer`). At the end the whole is compared with the base model: if it is worse, the
 base model is the answer.
 
 Not in the paper.
@@ -29,18 +29,10 @@ from lcons_decode import ChainBatch, Hard
 from lcons_decode.chains._marginals import marginals_batch
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
-from lcons_tasks.fitted._bases import Base
-from lcons_tasks.fitted._fitted_tagger import FittedTagger, Labels, Steps, telling_rules
-from lcons_tasks.fitted._jackknife import decode_folds, resemblance
-from lcons_tasks.fitted._settings import (
-    BIAS,
-    CLUSTERS,
-    CONSISTENCY,
-    PAIRS,
-    SCHEME,
-    VECTORS,
-    FitSettings,
-)
+from lcons_tasks.fitted._bases import Base, Penalties
+from lcons_tasks.fitted._fitted_tagger import FittedTagger, telling_rules
+from lcons_tasks.fitted._jackknife import Labels, Steps, decode_folds, resemblance
+from lcons_tasks.fitted._settings import BIAS, CLUSTERS, CONSISTENCY, PAIRS, SCHEME, VECTORS, FitSettings
 from lcons_tasks.fitted._text_vectors import TextVectors
 from lcons_tasks.models import Tagger
 from lcons_tasks.models._clusters import Clusters, cluster_words
@@ -108,20 +100,11 @@ def _spaced(items: list[Item], most: int) -> list[Item]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Reading:
-    """What base models read beside words, and their penalties."""
-
-    penalties: tuple[float, float]
-    clusters: Clusters | None = None
-    vectors: TextVectors | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class _Folds:
     """A base, and for each fold a model that has not seen it, with its scores of the fold."""
 
     base: Base
-    reading: _Reading
+    penalties: Penalties
     models: tuple[LinearChain, ...]
     held: tuple[ChainBatch, ...]
 
@@ -164,7 +147,7 @@ class _Work:
         """All steps."""
         vectors = self._vectors()
         usual = None if self.uses(VECTORS) else next(iter(vectors), None)
-        plain = self._trained(_Reading(self.settings.penalties[0], vectors=usual))
+        plain = self._trained(self._base(self.sentences, vectors=usual), self.settings.penalties[0])
         self.steps.add("base model", decode_folds(plain.held, ()))
         self.scheme = self.steps.scheme(self.labels) if self.uses(SCHEME) else ()
         if self.scheme:
@@ -178,7 +161,7 @@ class _Work:
         if self.steps.is_worse():
             folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
             self.steps.add("base model again, which is better", self.steps.steps[0][1])
-        return self._finished(folds.reading, weights, bias, hard)
+        return self._finished(folds, weights, bias, hard)
 
     def _decoded(self, held: Sequence[ChainBatch], more: Sequence[Sequence[Hard]] = ()) -> Labels:
         return decode_folds(held, self.scheme, more)
@@ -188,19 +171,23 @@ class _Work:
             self.progress(what, self.done, self.total)
         self.done += 1
 
-    def _base(self, reading: _Reading, sentences: Sequence[Sentence]) -> Base:
-        return Base(sentences, self.texts, self.settings.iterations, reading.clusters, reading.vectors)
+    def _base(
+        self,
+        sentences: Sequence[Sentence],
+        clusters: Clusters | None = None,
+        vectors: TextVectors | None = None,
+    ) -> Base:
+        return Base(sentences, self.texts, self.settings.iterations, clusters, vectors)
 
-    def _trained(self, reading: _Reading, base: Base | None = None) -> _Folds:
-        base = base or self._base(reading, self.sentences)
+    def _trained(self, base: Base, penalties: Penalties) -> _Folds:
         numbers = range(len(self.sentences))
         chosen = [[i for i in numbers if not first <= i < stop] for first, stop in self.folds]
         models = []
-        for model in base.train_each(chosen, reading.penalties):
+        for model in base.train_each(chosen, penalties):
             self._say("training base models")
             models.append(model)
         held = [base.scores(model, *fold) for model, fold in zip(models, self.folds, strict=True)]
-        return _Folds(base, reading, tuple(models), tuple(held))
+        return _Folds(base, penalties, tuple(models), tuple(held))
 
     def _vectors(self) -> list[TextVectors]:
         """The vectors of all text, by each option, the default first; none without a source."""
@@ -211,7 +198,8 @@ class _Work:
 
     def _with_vectors(self, plain: _Folds, choices: Sequence[TextVectors]) -> _Folds:
         """The base that also reads vectors, by the best option."""
-        options = [self._trained(replace(plain.reading, vectors=vectors)) for vectors in choices]
+        bases = (self._base(self.sentences, vectors=vectors) for vectors in choices)
+        options = [self._trained(base, plain.penalties) for base in bases]
         if not options:
             return plain
         labels = [self._decoded(option.held) for option in options]
@@ -230,7 +218,8 @@ class _Work:
             texts = [*(sentence.words for sentence in self.train), *self.texts]
             clusters = cluster_words(texts, seed=self.settings.seed)
             if clusters is not None:
-                clustered = self._trained(replace(plain.reading, clusters=clusters))
+                base = self._base(self.sentences, clusters, plain.base.vectors)
+                clustered = self._trained(base, plain.penalties)
                 options.append(("clusters of words", clustered.held, NO_WEIGHTS))
         if self.uses(CONSISTENCY):
             weights = self.settings.weights
@@ -251,7 +240,7 @@ class _Work:
     ) -> tuple[_Folds, Sequence[ChainBatch]]:
         """The base with the best penalties."""
         for penalties in self.settings.penalties[1:]:
-            other = self._trained(replace(folds.reading, penalties=penalties), folds.base)
+            other = self._trained(folds.base, penalties)
             scores = self._adjusted(other, weights) if any(weights) else other.held
             labels = self._decoded(scores)
             if self.steps.prefer([self.steps.last, labels], errors=0.0):
@@ -286,30 +275,28 @@ class _Work:
 
     def _adjusted(self, folds: _Folds, weights: Weights) -> list[ChainBatch]:
         """The scores of the folds with consistency."""
-        keys = self._keys(folds.reading.clusters)
+        keys = self._keys(folds.base.clusters)
         adjusted: list[ChainBatch] = []
         for (first, stop), model, held in zip(self.folds, folds.models, folds.held, strict=True):
             self._say("reading unlabelled text")
             batch = folds.base.unlabelled_scores(model)
-            chain = _chain(model, folds.reading.clusters, batch, keys, weights)
+            chain = _chain(model, folds.base.clusters, batch, keys, weights)
             adjusted.append(chain.adjusted(held, self.words[first:stop]))
         return adjusted
 
     def _keys(self, clusters: Clusters | None) -> list[CodedKeys]:
         return [CodedKeys.of(kind, self.texts, clusters) for kind in (FORM, CLUSTER, CONTEXT)]
 
-    def _finished(
-        self, reading: _Reading, weights: Weights, bias: float, hard: tuple[Hard, ...]
-    ) -> FittedTagger:
+    def _finished(self, folds: _Folds, weights: Weights, bias: float, hard: tuple[Hard, ...]) -> FittedTagger:
         self._say("training on all sentences")
-        vectors = reading.vectors
+        clusters, vectors = folds.base.clusters, folds.base.vectors
         if vectors is not None and len(self.train) > len(self.sentences):
             vectors = vectors.read([sentence.words for sentence in self.train])
-        base = self._base(replace(reading, vectors=vectors), self.train)
-        (trained,) = base.train_each([range(len(self.train))], reading.penalties)
+        base = self._base(self.train, clusters, vectors)
+        (trained,) = base.train_each([range(len(self.train))], folds.penalties)
         batch = base.unlabelled_scores(trained) if any(weights) else None
-        keys = self._keys(reading.clusters) if any(weights) else ()
-        model = _chain(base.whole(trained), reading.clusters, batch, keys, weights)
+        keys = self._keys(clusters) if any(weights) else ()
+        model = _chain(base.whole(trained), clusters, batch, keys, weights)
         if bias:
             model = replace(model, bias=-bias * self.outside)
         tagger = ConstrainedTagger(model, hard)
@@ -319,9 +306,9 @@ class _Work:
             unlabelled=len(self.texts),
             rules=telling_rules(tagger),
             chosen={
-                "penalties": list(reading.penalties),
+                "penalties": list(folds.penalties),
                 **({} if vectors is None else vectors.facts),
-                "clusters": reading.clusters is not None,
+                "clusters": clusters is not None,
                 "weights": dict(zip((FORM, CLUSTER, CONTEXT), weights, strict=True)),
                 "bias of O": 0.0 - bias,
                 "hard": [use.name for use in hard],

@@ -38,17 +38,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from lcons_core._types import Floats, Ints
+from lcons_core import detect_scheme
+from lcons_core._types import Ints
+from lcons_core.learn._evidence import fold_bounds
 from lcons_decode import ChainBatch, ChainConstraints, Hard, Soft, constrained_ids
+from lcons_tasks.data import Sentence
+from lcons_tasks.data._tagged_text import spans
+from lcons_tasks.fitted._fitted_tagger import DESIGNED, Contribution
 from lcons_tasks.models._clusters import form
-from lcons_tasks.stats import drawn_weights, f1
+from lcons_tasks.own_data._recommendation import HARD, SOFT, Gain, recommend
+from lcons_tasks.report._document import Change
+from lcons_tasks.stats import are_spans, bootstrap_f1, count_right, drawn_weights, f1
 
+Labels = list[tuple[str, ...]]
 DRAWS = 500
+# Sentences that are shown.
+MOST_CHANGED = 5
 # What other corpora say for a part, in parts of the noise of folds; with fewer points left, it must gain.
 PRIOR, ENOUGH = 3.0, 10.0
 # Standard errors by which folds must be against it where more points are left than these.
@@ -92,28 +102,12 @@ def resemblance(
     return max(1.0, float(inside / outside)) if outside else 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """Bootstrap draws of N sentences, the same for all options: `weights` (draws, N)."""
-
-    weights: Floats
-
-    @classmethod
-    def of(cls, n: int, seed: int) -> Draws:
-        """The draws of n sentences."""
-        return cls(np.concatenate(list(drawn_weights(n, DRAWS, seed))))
-
-    def error(self, better: Ints, worse: Ints) -> float:
-        """SE(better, worse) of two options' counts, in points."""
-        return float((f1(self.weights @ better) - f1(self.weights @ worse)).std())
-
-
 def decode_folds(
     held: Sequence[ChainBatch], uses: Sequence[Hard | Soft], more: Sequence[Sequence[Hard]] = ()
-) -> list[tuple[str, ...]]:
+) -> Labels:
     """The labels of all sentences, each decoded from the scores of its fold under constraints; `more` are
     some for each fold."""
-    labels: list[tuple[str, ...]] = []
+    labels: Labels = []
     for k, batch in enumerate(held):
         every = [*uses, *(more[k] if more else ())]
         y, _, _ = constrained_ids(batch, ChainConstraints.of(every, batch.labels), None)
@@ -122,20 +116,101 @@ def decode_folds(
     return labels
 
 
-def prefer(counts: Sequence[Ints], default: int, draws: Draws, errors: float) -> int:
-    """The option with the best F1 if it is better than the default by more than `errors` standard errors;
-    else the default."""
-    figures = [float(f1(option.sum(0))) for option in counts]
-    best = max(range(len(counts)), key=lambda i: (figures[i], i == default))
-    gain = figures[best] - figures[default]
-    return best if gain > errors * draws.error(counts[best], counts[default]) else default
+class Steps:
+    """The labels of all labelled sentences after each step, and what the steps are worth; differences count
+    less where folds resemble each other."""
 
+    def __init__(self, sentences: Sequence[Sentence], known: Sequence[str], folds: int, seed: int) -> None:
+        self.sentences, self.seed, self.resemblance = list(sentences), seed, 1.0
+        self.gold = [sentence.labels for sentence in sentences]
+        self.spans = are_spans({*known, *(label for y in self.gold for label in y)})
+        self.folds = fold_bounds(len(self.sentences), folds)
+        self.draws = np.concatenate(list(drawn_weights(len(self.sentences), DRAWS, seed)))
+        self.steps: list[tuple[str, Labels]] = []
 
-def stays(before: Ints, after: Ints, draws: Draws, resemblance: float) -> bool:
-    """Whether a part stays that has helped on other corpora, by the counts without it and with it."""
-    old, new = (float(f1(counts.sum(0))) for counts in (before, after))
-    left = 100 - old
-    if left < ENOUGH:
-        return new > old
-    noise = draws.error(after, before) * resemblance**2
-    return new - old >= -max(PRIOR * noise**2 / left, SURE * noise * (1 - MUCH / left))
+    @property
+    def last(self) -> Labels:
+        """The labels after the last step."""
+        return self.steps[-1][1]
+
+    def add(self, name: str, labels: Labels) -> None:
+        """Adds a step."""
+        self.steps.append((name, labels))
+
+    def counts(self, labels: Labels) -> Ints:
+        """(N, 3) right, predicted and gold spans of each sentence; tokens if labels are no spans."""
+        return count_right(self.gold, labels, self.spans)
+
+    def figure(self, labels: Labels) -> float:
+        """F1, or accuracy, in percent."""
+        return float(f1(self.counts(labels).sum(0)))
+
+    def noise(self, labels: Labels, others: Labels) -> float:
+        """SE of the difference of two labellings, times resemblance^2."""
+        ours, theirs = (f1(self.draws @ self.counts(side)) for side in (labels, others))
+        return float((ours - theirs).std()) * self.resemblance**2
+
+    def prefer(self, options: Sequence[Labels], default: int = 0, errors: float = LIKELY) -> int:
+        """The best option if it is better than the default by more than `errors` standard errors; else the
+        default."""
+        figures = [self.figure(labels) for labels in options]
+        best = max(range(len(options)), key=lambda i: (figures[i], i == default))
+        gain = figures[best] - figures[default]
+        return best if gain > errors * self.noise(options[best], options[default]) else default
+
+    def stays(self, labels: Labels) -> bool:
+        """Whether a change to these labels stays that has helped on every corpus."""
+        before = self.figure(self.last)
+        gain, left = self.figure(labels) - before, 100 - before
+        if left < ENOUGH:
+            return gain > 0
+        noise = self.noise(labels, self.last)
+        return gain >= -max(PRIOR * noise**2 / left, SURE * noise * (1 - MUCH / left))
+
+    def is_worse(self) -> bool:
+        """Whether the last step is worse than the first."""
+        first = self.steps[0][1]
+        lost = self.figure(first) - self.figure(self.last)
+        return lost > MOST_LOST or not self.prefer([first, self.last], default=1)
+
+    def without(self, fold: tuple[int, int]) -> list[Sentence]:
+        """The sentences of the other folds."""
+        return [*self.sentences[: fold[0]], *self.sentences[fold[1] :]]
+
+    def scheme(self, labels: Sequence[str]) -> tuple[Hard, ...]:
+        """The label scheme of gold as a hard constraint on labels, if there is one."""
+        name = detect_scheme(self.gold)
+        return () if name is None else (Hard(DESIGNED[name](labels), name),)
+
+    def results(self, weight: float | None = None) -> dict[str, Any]:
+        """The fields of `Fitted` that the steps decide on; `weight` is that of the bias, if it is soft."""
+        measure = "span F1" if self.spans else "token accuracy"
+        counts = [self.counts(labels) for _, labels in self.steps]
+        gains = [
+            bootstrap_f1([after], [before], seed=self.seed)
+            for before, after in pairwise([counts[0], *counts])
+        ]
+        parts = [
+            Contribution(part, self.figure(labels), gain)
+            for (part, labels), gain in zip(self.steps, gains, strict=True)
+        ]
+        uses = {"label pairs": (HARD, None), **({"bias of O": (SOFT, weight)} if weight else {})}
+        advice = {
+            part.part: recommend(None, gain=Gain(*uses[part.part], part.gain, measure))
+            for part in parts
+            if part.part in uses
+        }
+        return {
+            "measure": measure,
+            "labelled": len(self.sentences),
+            "contributions": tuple(parts),
+            "advice": tuple(f"{name}: {text}" for name, text in advice.items()),
+            "gain": bootstrap_f1([counts[-1]], [counts[0]], seed=self.seed),
+            "changed": self._changed(),
+        }
+
+    def _changed(self) -> tuple[Change, ...]:
+        """Sentences whose spans differ after all steps, spread over the file; right or wrong."""
+        sides = zip(self.sentences, self.steps[0][1], self.last, strict=True)
+        changes = [Change(s.words, a, b, s.labels) for s, a, b in sides if list(spans(a)) != list(spans(b))]
+        return tuple(changes[:: max(1, len(changes) // MOST_CHANGED)][:MOST_CHANGED])

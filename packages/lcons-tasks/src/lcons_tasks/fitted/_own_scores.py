@@ -29,8 +29,8 @@ from lcons_decode import ChainBatch, ChainScores, Hard, Scored, Soft
 from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._fit import OUTSIDE, learn_pairs
-from lcons_tasks.fitted._fitted_tagger import Fitted, Steps, hard_rules
-from lcons_tasks.fitted._jackknife import decode_folds
+from lcons_tasks.fitted._fitted_tagger import Fitted, hard_rules
+from lcons_tasks.fitted._jackknife import Steps, decode_folds
 from lcons_tasks.fitted._settings import PAIRS, FitSettings
 from lcons_tasks.stats import are_spans, count_right, f1
 
@@ -74,11 +74,6 @@ class FittedScores(Fitted):
         return options
 
 
-def check_decoding_folder(folder: str | os.PathLike[str]) -> None:
-    """Raises `LconsError` if no constraints can be written there; call it before long work."""
-    DECODING.check_place(folder)
-
-
 def fit_scores(
     train: Sequence[Sentence], scored: Sequence[Scored | ChainScores], settings: FitSettings | None = None
 ) -> FittedScores:
@@ -94,14 +89,59 @@ def fit_scores(
     settings = settings or FitSettings()
     sequences = [scores if isinstance(scores, Scored) else Scored(scores) for scores in scored]
     _check_same(train, sequences)
-    if len(train) < 2:
-        raise InvalidInput(f"fit needs at least 2 labelled sentences: got {len(train)}; label some more.")
-    return _Choice(train, ChainBatch.of([sequence.scores for sequence in sequences]), settings).run()
+    batch = ChainBatch.of([sequence.scores for sequence in sequences])
+    steps = Steps(train, batch.labels, settings.folds, settings.seed)
+    held = [_part(batch, *fold) for fold in steps.folds]
+    alone = decode_folds(held, ())
+    steps.add("scores alone", alone)
+    uses: list[Hard | Soft] = []
+
+    def add(use: Hard, of_folds: Sequence[Sequence[Hard]], part: str, default: bool) -> None:
+        """Adds a constraint, which is another one in each fold, if the folds support it, or with `default` if
+        they are not against it."""
+        labels = decode_folds(held, uses, of_folds)
+        if steps.prefer([steps.last, labels], int(default)):
+            uses.append(use)
+            steps.add(part, labels)
+
+    for scheme in steps.scheme(batch.labels) if are_spans(batch.labels) else ():
+        add(scheme, [[scheme]] * len(held), f"label scheme {scheme.name}", default=True)
+    of_folds = [learn_pairs(steps.without(fold), settings.seed) for fold in steps.folds]
+    for pairs in learn_pairs(train, settings.seed):
+        add(pairs, of_folds, "label pairs", default=not batch.transition.any())
+    if OUTSIDE in batch.labels:
+        hard = [use for use in uses if use.name != PAIRS]
+        softs = [bias_of_outside(batch.labels, bias) for bias in settings.biases if bias]
+        more = of_folds if len(hard) < len(uses) else ()
+        options = [decode_folds(held, [*hard, soft], more) for soft in softs]
+        if chosen := steps.prefer([steps.last, *options]):
+            steps.add("bias of O", options[chosen - 1])
+            uses.append(softs[chosen - 1])
+    if steps.is_worse():
+        steps.add("scores alone again, which are better", alone)
+        uses.clear()
+    soft = [use for use in uses if isinstance(use, Soft)]
+    costly = {FEWER: "O", MORE: "every label but O"}
+    return FittedScores(
+        **steps.results(soft[0].weight if soft else None),
+        unlabelled=None,
+        rules=(*hard_rules(uses, 9), *(f"{costly[use.name]} costs {use.weight:g}" for use in soft)),
+        chosen={
+            "constraints": {use.name: _weight(use) or "hard" for use in uses},
+            "folds": len(held),
+            "seed": settings.seed,
+        },
+        constraints=tuple(uses),
+        accuracy=float(f1(count_right(steps.gold, alone, spans=False).sum(0))),
+    )
 
 
 def _check_same(train: Sequence[Sentence], scored: Sequence[Scored]) -> None:
-    if len(train) != len(scored):
-        raise InvalidInput(f"expected scores of {len(train):,} labelled sentences: got {len(scored):,}.")
+    if not 2 <= len(train) == len(scored):
+        raise InvalidInput(
+            f"fit needs scores of at least 2 labelled sentences: got {len(train):,} sentences and"
+            f" {len(scored):,} of scores."
+        )
     for number, (sentence, sequence) in enumerate(zip(train, scored, strict=True), start=1):
         words = tuple(sequence.x.get(WORD, sentence.words))
         if len(sentence) != len(sequence.scores) or words != sentence.words:
@@ -109,64 +149,6 @@ def _check_same(train: Sequence[Sentence], scored: Sequence[Scored]) -> None:
                 f"sentence {number} of the scores must be {' '.join(sentence.words)[:60]!r}: got"
                 f" {len(sequence.scores)} tokens, {' '.join(words)[:60]!r}."
             )
-
-
-class _Choice:
-    """The data of one `fit_scores`, and its steps."""
-
-    def __init__(self, train: Sequence[Sentence], batch: ChainBatch, settings: FitSettings) -> None:
-        self.train, self.batch, self.settings = list(train), batch, settings
-        self.steps = Steps(self.train, batch.labels, settings.folds, settings.seed)
-        self.held = [_part(batch, first, stop) for first, stop in self.steps.folds]
-        self.uses: list[Hard | Soft] = []
-
-    def run(self) -> FittedScores:
-        """All steps."""
-        alone = decode_folds(self.held, ())
-        self.steps.add("scores alone", alone)
-        accuracy = float(f1(count_right(self.steps.gold, alone, spans=False).sum(0)))
-        for scheme in self.steps.scheme(self.batch.labels) if are_spans(self.batch.labels) else ():
-            self._add(scheme, [[scheme]] * len(self.held), f"label scheme {scheme.name}", default=True)
-        of_folds = [learn_pairs(self.steps.without(fold), self.settings.seed) for fold in self.steps.folds]
-        for pairs in learn_pairs(self.train, self.settings.seed):
-            self._add(pairs, of_folds, "label pairs", default=not self.batch.transition.any())
-        self._add_bias(of_folds if any(use.name == PAIRS for use in self.uses) else ())
-        if self.steps.is_worse():
-            self.steps.add("scores alone again, which are better", alone)
-            self.uses = []
-        soft = [use for use in self.uses if isinstance(use, Soft)]
-        costly = {FEWER: "O", MORE: "every label but O"}
-        return FittedScores(
-            **self.steps.results(soft[0].weight if soft else None),
-            unlabelled=None,
-            rules=(*hard_rules(self.uses, 9), *(f"{costly[use.name]} costs {use.weight:g}" for use in soft)),
-            chosen={
-                "constraints": {use.name: _weight(use) or "hard" for use in self.uses},
-                "folds": len(self.held),
-                "seed": self.settings.seed,
-            },
-            constraints=tuple(self.uses),
-            accuracy=accuracy,
-        )
-
-    def _add(self, use: Hard, of_folds: Sequence[Sequence[Hard]], part: str, default: bool) -> None:
-        """Adds a constraint, which is another one in each fold, if the folds support it, or with `default` if
-        they are not against it."""
-        labels = decode_folds(self.held, self.uses, of_folds)
-        if self.steps.prefer([self.steps.last, labels], int(default)):
-            self.uses.append(use)
-            self.steps.add(part, labels)
-
-    def _add_bias(self, pairs: Sequence[Sequence[Hard]]) -> None:
-        """Adds a bias of O, if the folds support one."""
-        if OUTSIDE not in self.batch.labels:
-            return
-        hard = [use for use in self.uses if use.name != PAIRS]
-        softs = [bias_of_outside(self.batch.labels, bias) for bias in self.settings.biases if bias]
-        options = [decode_folds(self.held, [*hard, soft], pairs) for soft in softs]
-        if chosen := self.steps.prefer([self.steps.last, *options]):
-            self.steps.add("bias of O", options[chosen - 1])
-            self.uses.append(softs[chosen - 1])
 
 
 def _part(batch: ChainBatch, first: int, stop: int) -> ChainBatch:

@@ -5,9 +5,9 @@ how much better a change must be, in standard errors:
 
 | setting | default | others | needs |
 |---|---|---|---|
-| vectors of an encoder or of words, if there are any | with | without | `_jackknife.stays` |
+| vectors of an encoder or of words, if there are any | with | without | `Steps.stays` |
 | their scale; layers; hand features | 1; all; with | 2, 0.5; the lower ones; without | 0 |
-| clusters as features; consistency | with | without | `_jackknife.stays` |
+| clusters as features; consistency | with | without | `Steps.stays` |
 | penalties (L1, L2) of the CRF | 0.1, 0.1 | 0.02, 0.02 | 0 |
 | bias of O | 0 | -0.5, 0.5, 1, 1.5, 2 | 1 |
 | hard label pairs with evidence | no | yes | 1 |
