@@ -123,16 +123,6 @@ def test_names_may_be_given_in_every_convenient_way():
         lambda: space_of_columns(np.eye(3), ["a=x", "b", "a=y"]),
         lambda: SPACE.contains([[1.0]]),
         lambda: SPACE.describe(np.zeros(8)),
-    ],
-)
-def test_errors_name_what_is_known(ask):
-    with pytest.raises(InvalidInput):
-        ask()
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
         lambda: FeatureSpace([]),
         lambda: FeatureSpace([one_hot("a", "x"), binary("a", "x")]),
         lambda: FeatureSpace([one_hot("a b", "x"), binary("a", "b")]),
@@ -149,9 +139,9 @@ def test_errors_name_what_is_known(ask):
         lambda: FeatureSpace(SPACE.blocks, [Requirement("x", "a", "tag", ("NN",))]),
     ],
 )
-def test_spaces_that_do_not_make_sense_are_refused(make):
+def test_unknown_names_and_spaces_that_do_not_make_sense_are_refused(ask):
     with pytest.raises(InvalidInput):
-        make()
+        ask()
 
 
 @given(

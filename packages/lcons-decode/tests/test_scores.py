@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lcons_core import InvalidInput
 from lcons_core.testing import label_sequences
-from lcons_decode import ChainBatch, ChainScores, RelationScores, forbidden_ngrams, marginals, nbest
+from lcons_decode import ChainBatch, ChainScores, RelationScores, forbidden_ngrams, nbest
 from lcons_decode.ilp import Variable
 
 
@@ -20,16 +20,6 @@ def test_score_is_the_sum_of_the_parts_in_exact_arithmetic(data):
     y = data.draw(label_sequences(scores.labels, len(scores), len(scores)))
     assert scores.score(y) == exact_score(scores, scores.ids(y))
     assert scores.names(scores.ids(y)) == tuple(y)
-
-
-def test_transitions_are_from_to():
-    scores = ChainScores(np.zeros((2, 2)), [[0, 5], [0, 0]], labels="ab")
-    assert (scores.score("ab"), scores.score("ba")) == (5.0, 0.0)
-
-
-def test_start_belongs_to_the_first_label_and_stop_to_the_last():
-    scores = ChainScores(np.zeros((2, 2)), start=[1, 2], stop=[4, 8], labels="ab")
-    assert [scores.score(y) for y in ("aa", "ab", "ba", "bb")] == [5.0, 9.0, 6.0, 10.0]
 
 
 def test_lists_numpy_and_torch_read_alike():
@@ -50,18 +40,6 @@ def test_scores_are_copied_and_cannot_be_written():
             array[...] = 1.0
 
 
-def test_unnamed_labels_are_numbers():
-    assert ChainScores(np.zeros((1, 3))).labels == ("0", "1", "2")
-
-
-def test_the_empty_sequence_has_one_labelling_of_score_zero():
-    scores = ChainScores(np.zeros((0, 2)), start=[3, 3], stop=[5, 5], labels="ab")
-    assert scores.score("") == 0.0
-    assert [(found.y, found.score) for found in nbest(scores, 5)] == [((), 0.0)]
-    assert marginals(scores).probability.shape == (0, 2)
-    assert marginals(scores).log_partition == 0.0
-
-
 @pytest.mark.parametrize("name", ["emission", "transition", "start", "stop"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_and_plus_infinity_are_refused_wherever_they_stand(name, bad):
@@ -74,11 +52,6 @@ def test_nan_and_plus_infinity_are_refused_wherever_they_stand(name, bad):
     arrays[name].flat[1] = bad
     with pytest.raises(InvalidInput):
         ChainScores(**arrays)
-
-
-def test_minus_infinity_forbids():
-    scores = ChainScores([[-np.inf, 0.0]], labels="ab")
-    assert (scores.score("a"), scores.score("b")) == (-np.inf, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from lcons_core import ConstraintLearner, InvalidInput, MissingExtra, NotFitted, SparsePsi
@@ -98,15 +97,6 @@ def test_class_weights_belong_to_labels_whichever_is_valid():
         assert learner.fit(X, y).predict([[1.0]]).tolist() == [verdict]
 
 
-def test_scikit_learn_scores_string_labels_with_valid():
-    X, y = ngrams(rows=200)
-    words = np.where(y, "feasible", "infeasible")
-    learner = ConstraintLearner(3, restarts=2, valid="feasible")
-    assert (cross_val_score(learner, X, words, cv=3) > 0.8).all()
-    # scikit-learn takes the larger label, "infeasible", as positive.
-    assert (cross_val_score(learner, X, words, cv=3, scoring="roc_auc") > 0.8).all()
-
-
 def test_the_rounded_network_is_the_one_that_predicts():
     X, y = ngrams()
     learner = ConstraintLearner(2).fit(X, y)
@@ -141,13 +131,6 @@ def test_order_repeats_and_weights_are_equivalent_exactly():
     weighted = ConstraintLearner(2, epochs=100).fit(X, y, sample_weight=times)
     repeated = ConstraintLearner(2, epochs=100).fit(X.repeat(times, 0)[order], y.repeat(times)[order])
     assert weighted.network_ == repeated.network_
-
-
-def test_a_vector_with_both_labels_goes_to_the_heavier_one():
-    X, y = np.array([[1.0], [1.0], [0.0]]), np.array([0, 1, 1])
-    learner = ConstraintLearner(1, class_weight=None)
-    assert learner.fit(X, y, sample_weight=[3, 1, 1]).predict([[1.0]]).tolist() == [0]
-    assert learner.fit(X, y, sample_weight=[1, 3, 1]).predict([[1.0]]).tolist() == [1]
 
 
 def test_the_grid_is_searched_and_the_winner_refitted_deterministically():

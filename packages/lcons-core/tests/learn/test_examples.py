@@ -13,7 +13,6 @@ from lcons_core import FeatureSpace, InvalidInput, LabelledExamples, Recipe, Too
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_core.features._ngrams import START, STOP
 from lcons_core.learn._examples import (
-    fold,
     negative_source,
     perturbed_structures,
     positives_of,
@@ -65,14 +64,6 @@ def test_positives_and_negatives_are_disjoint_and_distinct(good, bad):
     assert positives == {tuple(map(float, row)) for row in good}
     assert positives | negatives == {tuple(map(float, row)) for row in good + bad}
     assert (len(positives), len(negatives)) == (len(examples.positives), len(examples.negatives))
-
-
-@given(bit_rows, st.integers(1, 3))
-def test_folding_counts_equal_rows_and_drops_rare_ones(data, least):
-    folded = fold(data, 4, least)
-    counts = {row: sum(row == tuple(other) for other in data) for row in map(tuple, data)}
-    found = dict(zip(map(tuple, folded.psi.dense().tolist()), folded.weight.tolist(), strict=True))
-    assert found == {row: number for row, number in counts.items() if number >= least}
 
 
 def test_matrix_weighs_sets_evenly_and_frequencies_on_request():

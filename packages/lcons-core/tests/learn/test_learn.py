@@ -18,7 +18,6 @@ from lcons_core import (
     learn_constraints,
     load,
     save,
-    verify,
 )
 from lcons_core.features import Counts, NgramLabels, Tuples
 from lcons_core.learn._examples import NEGATIVES
@@ -100,24 +99,6 @@ def test_learn_constraints_is_the_recipe_of_its_arguments(options):
     by_recipe = Recipe(**{"feature": "ngram", "evidence": "auto", **options}).learn(SENTENCES)
     assert learned == by_recipe
     assert learned.provenance == by_recipe.provenance
-
-
-@pytest.mark.parametrize(
-    ("feature", "data", "options"),
-    [
-        ("ngram", SENTENCES, {"n": 3, "evidence": None}),
-        ("pos", SENTENCES, {"n": 3}),
-        ("punctuation", SENTENCES, {"n": 2}),
-        ("word", SENTENCES, {"n": 1, "least": 1}),
-        *(("existence", SENTENCES, {"n": n}) for n in (1, 2)),
-        ("counts", SENTENCES, {}),
-        ("pairs", PAIRS, {}),
-    ],
-)
-def test_every_feature_learns_by_name_and_keeps_what_it_learned_from(feature, data, options):
-    constraint = learn_constraints(data, feature=feature, hidden=4, seed=1, **options)
-    assert sum(constraint.satisfied(structure) for structure in data) >= len(data) - 1
-    assert verify(constraint, samples=50).ok
 
 
 def test_min_support_turns_a_rare_pair_into_a_forbidden_one():

@@ -137,12 +137,6 @@ def test_members_that_nobody_asks_for_are_not_read():
         archive.array("c")
 
 
-@given(st.binary(max_size=200))
-def test_other_bytes_are_damaged(content):
-    with pytest.raises(DamagedFile):
-        read(io.BytesIO(content))
-
-
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 255)), min_size=1, max_size=5))
 def test_changed_bytes_are_damaged_or_an_array_of_the_file_s_size(changes):
     content = bytearray(packed(a=np.arange(6.0)).getvalue())

@@ -1,6 +1,5 @@
 """Batch equals loop, cached equals uncached, and a stream is read only as far as needed."""
 
-import os
 import threading
 import time
 import tracemalloc
@@ -166,12 +165,6 @@ def test_offsets_rise_from_zero_to_the_number_of_tokens(offsets):
         ChainBatch.packed(np.zeros((3, 2)), offsets)
 
 
-def test_packed_columns_are_as_long_as_the_batch():
-    batch = ChainBatch.packed(np.zeros((3, 2)), [0, 3])
-    with pytest.raises(InvalidInput):
-        constrained_viterbi_batch(batch, [], {"pos": ["x", "y"]})
-
-
 @pytest.mark.parametrize("rules", [1, 2])
 def test_bounds_that_become_too_large_know_the_last_label_alone(monkeypatch, rules):
     rng = np.random.default_rng(3)
@@ -197,24 +190,6 @@ def test_threads_do_not_change_the_answers():
         batch, uses, threads=1
     )
     assert viterbi_batch(batch, threads=2) == viterbi_batch(batch, threads=1)
-    ranges = share_rows(lambda first, last: (first, last), 300, 3)
-    assert [i for first, last in ranges for i in range(first, last)] == list(range(300))
-
-
-@pytest.mark.parametrize("name", ["viterbi", "hard", "relaxed", "beam", "n-best", "global", "stream"])
-def test_kernels_read_the_emissions_that_were_given(name, monkeypatch):
-    emission = np.random.default_rng(0).integers(-16, 17, (300, 2)) / 16
-    emission.flags.writeable = False
-    read, make = [], ChainBatch.chain
-
-    def spy(batch):
-        read.append(make(batch))
-        return read[-1]
-
-    monkeypatch.setattr(ChainBatch, "chain", spy)
-    DECODES[name](ChainScores(emission))
-    assert read
-    assert all(np.shares_memory(chain.emission, emission) for chain in read)
 
 
 def test_a_list_of_scores_is_copied_once_to_pack_it():
@@ -233,20 +208,6 @@ def test_a_list_of_scores_is_copied_once_to_pack_it():
 
     peak(few)
     assert peak(sequences) < 1.5 * len(sequences) * emission.nbytes
-
-
-def test_the_caller_of_shared_rows_works_too_and_keeps_its_cores():
-    cores = getattr(os, "sched_getaffinity", lambda _: None)(0)
-    working, waiting = threading.Event(), threading.Event()
-
-    def run(first, last):
-        (working if threading.current_thread() is threading.main_thread() else waiting).set()
-        assert working.wait(60)  # both threads have begun
-        assert waiting.wait(60)
-        return last - first
-
-    assert sum(share_rows(run, 300, 2)) == 300
-    assert getattr(os, "sched_getaffinity", lambda _: None)(0) == cores
 
 
 @pytest.mark.parametrize("caller", [True, False])
@@ -305,3 +266,5 @@ def test_unknown_decoders_and_missing_columns_are_refused():
         list(decode_batch([scores, scores], (), [{}]))
     with pytest.raises(InvalidInput):
         constrained_viterbi_batch(ChainBatch.of([scores, scores]), [], [{}])
+    with pytest.raises(InvalidInput):
+        constrained_viterbi_batch(ChainBatch.packed(np.zeros((3, 2)), [0, 3]), [], {"pos": ["x", "y"]})

@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import numpy as np
 import pytest
 from chain_strategies import (
     agree,
@@ -24,13 +23,10 @@ from hypothesis import strategies as st
 from lcons_core import InvalidInput
 from lcons_decode import (
     ChainScores,
-    Hard,
-    Soft,
     Status,
     Violation,
     allowed_ngrams,
     beam_search,
-    forbidden_ngrams,
     search,
     viterbi,
 )
@@ -107,15 +103,6 @@ def test_nothing_fills_up_a_beam_but_rerank_does():
     only_c = allowed_ngrams("abc", ["c"])
     assert beam_search(scores, [only_c], width=3).stats["beam"] == 1
     assert beam_search(scores, [only_c], width=3, rerank=True).stats["beam"] == 3
-
-
-def test_empty_sequences_one_label_and_forbidden_scores():
-    uses = [Hard(forbidden_ngrams("a", ["aa"]), "h"), Soft(forbidden_ngrams("a", ["aa"]), 1.0, "s")]
-    empty = beam_search(ChainScores(np.zeros((0, 1)), labels="a"), uses)
-    assert (empty.y, empty.score, empty.status) == ((), 0.0, Status.HEURISTIC)
-    assert beam_search(ChainScores(np.ones((2, 1)), labels="a"), uses[:1]).violations == (Violation("h", 1),)
-    nothing = beam_search(ChainScores(np.full((2, 1), -np.inf), labels="a"), uses)
-    assert (nothing.y, nothing.score, nothing.status) == ((), -np.inf, Status.INFEASIBLE)
 
 
 def test_widths_below_one_are_refused():

@@ -10,7 +10,6 @@ from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork
 from lcons_core.features import Counts
 from lcons_decode import (
     ChainScores,
-    Hard,
     Status,
     Violation,
     decode_global,
@@ -86,14 +85,6 @@ def test_progress_is_told_of_every_labelling_tried():
     answer = decode_global(scores, [at_most_one("a", "ab")], progress=told.append)
     assert told == list(range(1, answer.stats["tried"] + 1))
     assert len(told) > 1
-
-
-def test_the_empty_sequence_and_forbidden_scores_are_defined():
-    uses = [Hard(at_most_one("a", "ab"), "once")]
-    empty = decode_global(ChainScores(np.zeros((0, 2)), labels="ab"), uses)
-    assert (empty.y, empty.score, empty.status) == ((), 0.0, Status.OPTIMAL)
-    nothing = decode_global(ChainScores(np.full((2, 2), -np.inf), labels="ab"), uses)
-    assert (nothing.y, nothing.score, nothing.status) == ((), -np.inf, Status.INFEASIBLE)
 
 
 def test_a_budget_below_one_is_refused():

@@ -111,21 +111,6 @@ def test_a_constraint_longer_than_the_sequence_says_nothing_unless_it_pads():
     assert constrained_viterbi(scores, [soft]).score == 2.0
 
 
-@pytest.mark.parametrize("pad", [False, True])
-def test_the_empty_sequence_satisfies_every_constraint(pad):
-    nothing = forbidden_ngrams("ab", [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")], pad=pad)
-    answer = constrained_viterbi(ChainScores(np.zeros((0, 2)), labels="ab"), [nothing, Soft(nothing, 2.0)])
-    assert (answer.y, answer.score, answer.status) == ((), 0.0, Status.OPTIMAL)
-
-
-def test_where_everything_is_forbidden_by_the_scores_nothing_is_found():
-    scores = ChainScores(np.full((2, 2), -np.inf), labels="ab")
-    uses = [Hard(forbidden_ngrams("ab", ["ab"]), "h"), Soft(forbidden_ngrams("ab", ["ba"]), 1.0, "s")]
-    for some in (uses, uses[:1], uses[1:]):
-        answer = constrained_viterbi(scores, some)
-        assert (answer.y, answer.score, answer.status) == ((), -np.inf, Status.INFEASIBLE)
-
-
 def test_a_constraint_is_broken_before_a_forbidden_score_is_used():
     scores = ChainScores([[0.0, -np.inf]], labels="ab")
     answer = constrained_viterbi(scores, [Hard(forbidden_ngrams("ab", ["a"]), "no a")])

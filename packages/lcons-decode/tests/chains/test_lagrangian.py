@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from chain_strategies import chains
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,15 +20,8 @@ def sixteenths(draw, *shape):
 
 @st.composite
 def problems(draw):
-    L, T = draw(st.integers(1, 3)), draw(st.integers(0, 4))
-    labels = tuple("abc"[:L])
-    scores = ChainScores(
-        sixteenths(draw, T, L),
-        sixteenths(draw, L, L),
-        sixteenths(draw, L),
-        sixteenths(draw, L),
-        labels=labels,
-    )
+    scores = draw(chains(max_T=4, max_L=3, forbids=False))
+    labels, L = scores.labels, scores.L
     counts = Counts(labels, high=8)
     network = RectifierNetwork(2 * sixteenths(draw, 2, L), 2 * sixteenths(draw, 2))
     constraints = [Hard(LearnedConstraint(network, counts.space, counts), "counts")]

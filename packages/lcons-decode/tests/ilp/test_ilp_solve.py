@@ -127,21 +127,6 @@ def test_infeasible_names_row_groups_and_the_program_itself():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_empty_sequences_and_single_labels(solver):
-    empty = ChainScores(np.zeros((0, 2)), labels=["A", "B"])
-    found = decode_ilp(empty, [forbidden_ngrams(["A", "B"], [("A", "B")])], solver=solver)
-    assert (found.y, found.score, found.status) == ((), 0.0, Status.OPTIMAL)
-    exists = Existence(("A", "B"))
-    needs_a = LearnedConstraint(RectifierNetwork([[-2.0, 0.0]], [2.0]), exists.space, exists)
-    for form in FORMS:
-        assert decode_ilp(empty, [needs_a], solver=solver, form=form).status is Status.INFEASIBLE
-    single = ChainScores([[1.0], [2.0]], labels=["A"])
-    assert decode_ilp(single, solver=solver).y == ("A", "A")
-    clash = decode_ilp(single, [forbidden_ngrams(["A"], [("A", "A")])], solver=solver).stats["clash"]
-    assert clash == ("constraint 1",)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
 def test_a_time_limit_ends_with_that_status(solver):
     rng = np.random.default_rng(0)
     program = Program({j: Variable(j, float(rng.integers(1, 9))) for j in range(60)})
@@ -248,15 +233,6 @@ def test_auto_states_which_forms_it_chose():
     assert found.stats["forms"] == {"table": 3, "lifted": 1}
     assert decode_ilp(scores, [Soft(pairs, 1.0, cost="hinge")]).stats["forms"] == {"rows": 2}
     assert decode_ilp(scores, [pairs], form="cuts").stats["forms"] == {"cuts": 2}
-
-
-def test_one_unit_is_one_row_where_no_pair_variables_make_a_table_tighter():
-    program = graph_program({"a": {"X": 1.0, "Y": 0.0}, "b": {"X": 1.0, "Y": 0.0}})
-    pairs = Tuples(("first", "second"), (("X", "Y"), ("X", "Y")))
-    for K, form in ((1, "rows"), (2, "table")):
-        network = RectifierNetwork([[2.0, 0.0, 2.0, 0.0]] * K, [-2.0] * K)
-        grounded = ground_tuples(program, LearnedConstraint(network, pairs.space, pairs), [("a", "b")])
-        assert solve_program(program, [grounded]).stats["forms"] == {form: 1}
 
 
 def test_a_continuous_program_without_solution_prints_nothing(capfd):
