@@ -57,16 +57,6 @@ def test_json_and_csv_have_the_very_numbers(constraint):
             assert float(line[header.index(last)]) == b
 
 
-def test_simplified_rows_come_with_the_equations_they_need():
-    found = json.loads("\n".join(named_rows(PAIRS, "simplified").json()))
-    assert found["minimal"] is True
-    assert found["kept"] == [0, 1]
-    assert [row["meaning"] for row in found["domain"]["equations"]] == [
-        "source has one value",
-        "relation has one value",
-    ]
-
-
 def test_names_with_line_breaks_and_of_formulas_stay_in_one_harmless_cell():
     space = FeatureSpace([one_hot("=1+1", ["a\nb", "c"]), one_hot("tag", ["-x", "@y"])])
     constraint = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 2.0, 0.0]], [0.5]), space)

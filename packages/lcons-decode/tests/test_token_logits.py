@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput, iob2
-from lcons_decode import constrained_viterbi, from_token_logits, viterbi
+from lcons_decode import constrained_viterbi, from_token_logits
 
 LABELS = ["O", "B-LOC", "I-LOC"]
 
@@ -29,16 +29,6 @@ def test_words_have_the_scores_of_their_first_tokens():
     assert second.emission.tolist() == [[2, 1, 0], [0, 0, 5], [1, 0, 2]]
     assert first.labels == tuple(LABELS)
     assert not first.transition.any()
-
-
-def test_decoding_under_iob2_is_as_by_hand():
-    first, second = from_token_logits(LOGITS, LABELS, MASK, WORD_IDS)
-    constraints = [iob2(LABELS)]
-    assert constrained_viterbi(first, constraints).y == viterbi(first).y == ("B-LOC", "O")
-    # Alone: O I-LOC I-LOC, 2 + 5 + 2. Valid are B I I = 1 + 5 + 2 = 8, B I O = 7, O O O = 3, ...
-    assert viterbi(second).y == ("O", "I-LOC", "I-LOC")
-    found = constrained_viterbi(second, constraints)
-    assert (found.y, found.score) == (("B-LOC", "I-LOC", "I-LOC"), 8.0)
 
 
 def test_without_word_ids_tokens_that_the_mask_keeps_are_units():

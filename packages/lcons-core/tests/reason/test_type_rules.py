@@ -17,13 +17,6 @@ from lcons_core.reason._words import type_rules
 LABELS = ("B-X", "B-Y", "B-Z", "I-X", "I-Y", "I-Z", "O")
 
 
-def test_iob2_is_one_sentence():
-    said = str(explain(iob2(LABELS)))
-    assert said.splitlines()[0] == "- I-X only after B-X or I-X"
-    assert "label" not in said
-    assert "  (X is any type: such lines stand for 3 rules on single types)" in said
-
-
 def test_what_rejects_gold_is_said_for_single_types():
     gold = positives_of(NgramLabels(LABELS, 2, pad=True), [["O", "I-X"], ["B-X", "I-X"]])
     found = explain_rejected(iob2(LABELS), gold)

@@ -23,8 +23,6 @@ from lcons_decode import (
     Hard,
     Soft,
     Status,
-    Violation,
-    allowed_ngrams,
     brute,
     constrained_viterbi,
     forbidden_ngrams,
@@ -85,20 +83,6 @@ def test_it_is_the_best_of_the_enumeration_and_of_brute(problem):
         assert (answer.y, answer.violations) == (oracle.y, oracle.violations)
     if unique or not is_soft(uses):
         assert answer.y == best.y
-
-
-def test_where_nothing_satisfies_the_violations_are_named_by_constraint_and_position():
-    scores = ChainScores([[0.0, 1.0]] * 3, labels="ab")
-    never = [Hard(forbidden_ngrams("ab", ["b"]), "no b"), Hard(allowed_ngrams("ab", ["b"]), "only b")]
-    answer = constrained_viterbi(scores, never)
-    assert (answer.y, answer.status, answer.score) == (("b", "b", "b"), Status.RELAXED, 3.0)
-    assert answer.violations == tuple(Violation("no b", t) for t in range(3))
-
-
-def test_a_violation_at_stop_has_the_length_as_its_position():
-    scores = ChainScores([[0.0], [0.0]], labels="a")
-    open_end = Hard(forbidden_ngrams("a", [("a", "(stop)")], pad=True), "end")
-    assert constrained_viterbi(scores, [open_end]).violations == (Violation("end", 2),)
 
 
 def test_a_constraint_longer_than_the_sequence_says_nothing_unless_it_pads():

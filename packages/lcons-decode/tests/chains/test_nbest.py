@@ -19,11 +19,9 @@ from hypothesis import strategies as st
 from lcons_decode import (
     ChainConstraints,
     ChainScores,
-    Hard,
     Soft,
     Status,
     Violation,
-    allowed_ngrams,
     constrained_viterbi,
     forbidden_ngrams,
     nbest,
@@ -72,13 +70,6 @@ def test_global_constraints_do_not_change_the_order_but_are_named(data):
     compiled = ChainConstraints.of([whole], scores.labels)
     assert [f.violations for f in named] == [compiled.violations(f.y, x) for f in named]
     assert all(v == Violation("whole", None) for f in named for v in f.violations)
-
-
-def test_where_nothing_satisfies_there_is_nothing_to_list():
-    scores = ChainScores(np.zeros((2, 2)), labels="ab")
-    uses = [Hard(forbidden_ngrams("ab", ["b"]), "h"), Hard(allowed_ngrams("ab", ["b"]), "i")]
-    assert nbest(scores, 3, uses) == []
-    assert nbest(ChainScores(np.full((1, 2), -np.inf)), 3) == []
 
 
 def first_of_all(scores, count):
