@@ -94,11 +94,6 @@ def test_cells_may_be_lists_arrays_and_arrays_of_arrays(decoder, kind):
     assert decoder({"emission": [], "id": []}) == {name: [] for name in ("id", *module.ANSWERS)}
 
 
-def test_a_sequence_without_a_finite_score_has_no_labels(decoder):
-    found = decoder({"emission": [[[-np.inf] * 3]]})
-    assert found == {"labels": [None], "score": [None], "status": ["infeasible"], "changed": [0]}
-
-
 def test_constraints_are_compiled_once_per_thread_for_all_copies(decoder, monkeypatch):
     compiled = []
     of = module.ChainConstraints.of  # type: ignore[attr-defined]
@@ -140,7 +135,7 @@ def test_a_wrong_batch_is_refused(decoder, batch):
         decoder(batch)
 
 
-def test_columns_that_constraints_read_must_be_there_and_as_long_as_the_scores():
+def test_labels_are_distinct_and_columns_that_constraints_read_must_be_there_and_as_long_as_the_scores():
     feature = NgramContext(LABELS, ("w", "v"), 2)
     network = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0])
     decoder = Decoder([LearnedConstraint(network, feature.space, feature)], labels=LABELS)
@@ -148,8 +143,5 @@ def test_columns_that_constraints_read_must_be_there_and_as_long_as_the_scores()
         decoder({"emission": EMISSION[:1]})
     with pytest.raises(InvalidInput, match="pos"):
         decoder({"emission": EMISSION[:1], "pos": [["w"]]})
-
-
-def test_labels_are_distinct():
     with pytest.raises(InvalidInput):
         Decoder(labels=["a", "a"])

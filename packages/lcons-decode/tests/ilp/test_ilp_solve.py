@@ -20,7 +20,6 @@ from lcons_core import (
     Unsupported,
 )
 from lcons_core.features import Counts, Existence, Tuples
-from lcons_core.testing import conjunctions, networks
 from lcons_decode import ChainScores, Hard, Soft, Status, Violation, forbidden_ngrams
 from lcons_decode.ilp import Program, Row, Sense, Variable, decode_ilp
 from lcons_decode.ilp import _ground as ground_module
@@ -59,19 +58,6 @@ def test_every_form_finds_the_best_labelling_less_the_hinges(form, solver, case)
     broken = [len(use.constraint.violations(Instance(x, found.y))) for use in softs]
     assert [sum(v.constraint == use.name for v in found.violations) for use in softs] == broken
     assert len(found.violations) == sum(broken)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solver", SOLVERS)
-@settings(max_examples=15)
-@given(data=st.data())
-def test_fixing_psi_is_feasible_exactly_when_the_network_accepts(form, solver, data):
-    network = data.draw(st.one_of(networks(max_K=4, max_d=5), conjunctions(2, 2, 5)))
-    for _ in range(3):
-        psi = data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=network.d, max_size=network.d))
-        fixed = Program({j: Variable(j, 0.0, value, value) for j, value in enumerate(psi)})
-        found = solve_program(fixed, [ground_columns(network, range(network.d))], form=form, solver=solver)
-        assert (found.status is Status.OPTIMAL) == network.accepts(psi)
 
 
 def test_a_solution_that_the_network_rejects_is_cut_off_and_counted(monkeypatch):
