@@ -97,16 +97,6 @@ def test_padding_is_named_in_psi():
     assert [list(row.values()) for row in named] == [[OTHER, "DT", START, "B"], ["DT", OTHER, "B", STOP]]
 
 
-def test_short_and_empty_sequences_have_no_ngram():
-    for y in ([], ["A"]):
-        assert len(NgramLabels(("A",), n=2).psi(y)) == 0
-        assert len(NgramContext(("A",), ("DT",), n=2).psi(({"pos": ["DT"] * len(y)}, y))) == 0
-        assert Existence(("A",), n=2).psi(y).dense().tolist() == [[0.0]]
-    assert len(NgramLabels(("A",), n=2, pad=True).psi([])) == 0
-    assert Counts(("A",)).psi([]).dense().tolist() == [[0.0]]
-    assert len(Tuples(("a",), (("x",),)).psi([])) == 0
-
-
 @pytest.mark.parametrize(
     "feature",
     [NgramLabels(("A",)), NgramContext(("A",), ("DT",)), Existence(("A",)), Counts(("A",))],
