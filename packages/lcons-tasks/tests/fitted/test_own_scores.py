@@ -28,13 +28,9 @@ def scores(sentences, noise=1.0, outside=0.0, seed=0):
     return found
 
 
-def names(found):
-    return [use.name for use in found.constraints]
-
-
 def test_noisy_tokens_get_the_scheme_and_it_helps_elsewhere():
     found = fit_scores(TRAIN, scores(TRAIN))
-    assert names(found)[0] == "iob2"
+    assert found.constraints[0].name == "iob2"
     assert found.figure > found.base + 3
     assert found.gain.low > 0
     assert [one.part for one in found.contributions][:2] == ["scores alone", "label scheme iob2"]
@@ -62,7 +58,7 @@ def test_right_scores_are_suspicious_and_need_no_bias():
     found = fit_scores(TRAIN, scores(TRAIN, noise=0.01))
     assert found.suspicious
     assert found.base == found.figure == 100
-    assert names(found)[0] == "iob2"
+    assert found.constraints[0].name == "iob2"
     assert not any(isinstance(use, Soft) for use in found.constraints)
     assert not fit_scores(TRAIN, scores(TRAIN)).suspicious
 
@@ -70,7 +66,7 @@ def test_right_scores_are_suspicious_and_need_no_bias():
 def test_a_scheme_that_gold_breaks_is_not_used():
     inside = [Sentence(s.words, tuple("I" + y[1:] if y != "O" else y for y in s.labels)) for s in TRAIN]
     found = fit_scores(inside, scores(inside, noise=0.5))
-    assert "iob2" not in names(found)
+    assert "iob2" not in {use.name for use in found.constraints}
     assert found.figure >= found.base
 
 
@@ -79,12 +75,7 @@ def test_a_crf_is_not_made_worse():
     model = text.train(
         range(30), [s.labels for s in TRAIN[:30]], LinearSettings(0.1, 0.1, iterations=30), LABELS
     )
-    batch = text.scores(model, 30, 60)
-    sequences = [
-        ChainScores(batch.emission[a:b], batch.transition, batch.start, batch.stop, labels=batch.labels)
-        for a, b in zip(batch.offsets[:-1], batch.offsets[1:], strict=True)
-    ]
-    found = fit_scores(TRAIN[30:], sequences)
+    found = fit_scores(TRAIN[30:], list(text.scores(model, 30, 60)))
     assert found.figure >= found.base
 
 
@@ -100,11 +91,9 @@ def test_what_is_written_is_what_decode_reads(tmp_path):
 
 
 def test_scores_of_other_sentences_are_an_error():
-    own = scores(TRAIN)
-    with pytest.raises(InvalidInput):
-        fit_scores(TRAIN, own[1:])
-    with pytest.raises(InvalidInput):
-        fit_scores([Sentence(("one",), ("O",)), *TRAIN[1:]], own)
-    strange = [Scored(own[0], {"word": ("x",) * len(own[0])}), *own[1:]]
-    with pytest.raises(InvalidInput):
-        fit_scores(TRAIN, strange)
+    right = scores(TRAIN)
+    strange = [Scored(right[0], {"word": ("x",) * len(right[0])}), *right[1:]]
+    other = [Sentence(("one",), ("O",)), *TRAIN[1:]]
+    for train, scored in ((TRAIN, right[1:]), (other, right), (TRAIN, strange), (TRAIN[:1], right[:1])):
+        with pytest.raises(InvalidInput):
+            fit_scores(train, scored)

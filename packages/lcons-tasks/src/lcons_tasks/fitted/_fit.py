@@ -101,12 +101,14 @@ def _spaced(items: list[Item], most: int) -> list[Item]:
 
 @dataclass(frozen=True, eq=False)
 class _Folds:
-    """A base, and for each fold a model that has not seen it, with its scores of the fold."""
+    """A base, and for each fold a model that has not seen it, with its scores of the fold; `weights` are
+    those of consistency in these scores."""
 
     base: Base
     penalties: Penalties
     models: tuple[LinearChain, ...]
     held: tuple[ChainBatch, ...]
+    weights: Weights = NO_WEIGHTS
 
 
 class _Work:
@@ -153,15 +155,14 @@ class _Work:
         if self.scheme:
             self.steps.add(f"label scheme {self.scheme[0].name}", self._decoded(plain.held))
         folds = self._with_vectors(plain, vectors if self.uses(VECTORS) else ())
-        folds, held, weights = self._with_text(folds)
-        folds, held = self._with_penalties(folds, held, weights)
-        pairs = self._chosen_pairs(held) if self.uses(PAIRS) else ()
-        bias = self._chosen_bias(held, self._pairs_of_folds if pairs else ())
+        folds = self._with_penalties(self._with_text(folds))
+        pairs = self._chosen_pairs(folds.held) if self.uses(PAIRS) else ()
+        bias = self._chosen_bias(folds.held, self._pairs_of_folds if pairs else ())
         hard = (*self.scheme, *pairs)
         if self.steps.is_worse():
-            folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
+            folds, bias, hard = plain, 0.0, ()
             self.steps.add("base model again, which is better", self.steps.steps[0][1])
-        return self._finished(folds, weights, bias, hard)
+        return self._finished(folds, bias, hard)
 
     def _decoded(self, held: Sequence[ChainBatch], more: Sequence[Sequence[Hard]] = ()) -> Labels:
         return decode_folds(held, self.scheme, more)
@@ -209,44 +210,39 @@ class _Work:
         self.steps.add("vectors of words", labels[best])
         return options[best]
 
-    def _with_text(self, plain: _Folds) -> tuple[_Folds, Sequence[ChainBatch], Weights]:
-        """The base with clusters of words, its scores with consistency, and the weights; each part stays
-        unless the folds are against it."""
-        clustered = plain
-        options: list[tuple[str, Sequence[ChainBatch], Weights]] = []
+    def _with_text(self, plain: _Folds) -> _Folds:
+        """The base with clusters of words and consistency; each stays unless the folds are against it."""
+        clustered, options = plain, []
         if self.uses(CLUSTERS):
             texts = [*(sentence.words for sentence in self.train), *self.texts]
             clusters = cluster_words(texts, seed=self.settings.seed)
             if clusters is not None:
                 base = self._base(self.sentences, clusters, plain.base.vectors)
                 clustered = self._trained(base, plain.penalties)
-                options.append(("clusters of words", clustered.held, NO_WEIGHTS))
+                options.append(("clusters of words", clustered))
         if self.uses(CONSISTENCY):
-            weights = self.settings.weights
-            options.append(("consistency over unlabelled text", self._adjusted(clustered, weights), weights))
-        best: tuple[_Folds, Sequence[ChainBatch], Weights] = (plain, plain.held, NO_WEIGHTS)
-        names: list[str] = []
-        for name, held, weights in options:
+            adjusted = self._adjusted(clustered, self.settings.weights)
+            options.append(("consistency over unlabelled text", adjusted))
+        best, names = plain, []
+        for name, option in options:
             names.append(name)
-            labels = self._decoded(held)
+            labels = self._decoded(option.held)
             if self.steps.stays(labels):
                 self.steps.add(" and ".join(names), labels)
-                names.clear()
-                best = clustered, held, weights
+                best, names = option, []
         return best
 
-    def _with_penalties(
-        self, folds: _Folds, held: Sequence[ChainBatch], weights: Weights
-    ) -> tuple[_Folds, Sequence[ChainBatch]]:
+    def _with_penalties(self, folds: _Folds) -> _Folds:
         """The base with the best penalties."""
         for penalties in self.settings.penalties[1:]:
             other = self._trained(folds.base, penalties)
-            scores = self._adjusted(other, weights) if any(weights) else other.held
-            labels = self._decoded(scores)
+            if any(folds.weights):
+                other = self._adjusted(other, folds.weights)
+            labels = self._decoded(other.held)
             if self.steps.prefer([self.steps.last, labels], errors=0.0):
                 self.steps.add("penalties", labels)
-                folds, held = other, scores
-        return folds, held
+                folds = other
+        return folds
 
     def _chosen_pairs(self, held: Sequence[ChainBatch]) -> tuple[Hard, ...]:
         """A hard constraint on pairs of labels that chance would have shown, if the folds support it."""
@@ -273,8 +269,8 @@ class _Work:
             self.steps.add("bias of O", options[chosen])
         return biases[chosen]
 
-    def _adjusted(self, folds: _Folds, weights: Weights) -> list[ChainBatch]:
-        """The scores of the folds with consistency."""
+    def _adjusted(self, folds: _Folds, weights: Weights) -> _Folds:
+        """The folds with consistency in their scores."""
         keys = self._keys(folds.base.clusters)
         adjusted: list[ChainBatch] = []
         for (first, stop), model, held in zip(self.folds, folds.models, folds.held, strict=True):
@@ -282,14 +278,14 @@ class _Work:
             batch = folds.base.unlabelled_scores(model)
             chain = _chain(model, folds.base.clusters, batch, keys, weights)
             adjusted.append(chain.adjusted(held, self.words[first:stop]))
-        return adjusted
+        return replace(folds, held=tuple(adjusted), weights=weights)
 
     def _keys(self, clusters: Clusters | None) -> list[CodedKeys]:
         return [CodedKeys.of(kind, self.texts, clusters) for kind in (FORM, CLUSTER, CONTEXT)]
 
-    def _finished(self, folds: _Folds, weights: Weights, bias: float, hard: tuple[Hard, ...]) -> FittedTagger:
+    def _finished(self, folds: _Folds, bias: float, hard: tuple[Hard, ...]) -> FittedTagger:
         self._say("training on all sentences")
-        clusters, vectors = folds.base.clusters, folds.base.vectors
+        clusters, vectors, weights = folds.base.clusters, folds.base.vectors, folds.weights
         if vectors is not None and len(self.train) > len(self.sentences):
             vectors = vectors.read([sentence.words for sentence in self.train])
         base = self._base(self.train, clusters, vectors)

@@ -103,6 +103,7 @@ class Encoder:
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
+        _, model = self._loaded
         windows = sorted(self._windows(texts), key=lambda window: len(window.ids))
         result: Vectors = np.zeros((sum(map(len, texts)), 0), np.float32)
         done = 0
@@ -114,9 +115,7 @@ class Encoder:
             ids = pad_sequence(rows, batch_first=True)
             mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
             with torch.inference_mode():
-                states = self._model(
-                    input_ids=ids, attention_mask=mask, output_hidden_states=True
-                ).hidden_states
+                states = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
             half = len(states) // 2
             layers = [torch.stack(part).mean(0) for part in (states[half:], states[1 : half + 1])]
             hidden = torch.cat(layers, 2).float().numpy()
@@ -132,12 +131,12 @@ class Encoder:
     def _windows(self, texts: Texts) -> list[_Window]:
         """Parts of sentences that the encoder reads at once. Each word is cut into subwords by itself; around
         them is what the tokenizer puts around a sentence."""
-        cut = self._tokenizer
+        cut, model = self._loaded
         inner, whole = (cut(" a", add_special_tokens=s)["input_ids"] for s in (False, True))
         at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), 0)
         before, after = whole[:at], whole[at + len(inner) :]
         unknown = inner[:1] if cut.unk_token_id is None else [cut.unk_token_id]
-        most = getattr(self._model.config, "max_position_embeddings", 0) or MOST_SUBWORDS
+        most = getattr(model.config, "max_position_embeddings", 0) or MOST_SUBWORDS
         limit = min(most, MOST_SUBWORDS) - 4 - len(after)
         known: dict[str, list[int]] = {}
         windows: list[_Window] = []
@@ -184,23 +183,18 @@ class Encoder:
             problem = f"no encoder {self.name!r}: it is neither a folder nor a model that is on this machine"
             raise InvalidInput(f"{problem}; with {OFFLINE}=0, it is downloaded.") from None
 
-    def _read(self, kind: str, **options: Any) -> Any:
-        """The part of that kind; the folder may hold anything, so that any error may come."""
-        reader, folder = getattr(self._transformers, kind), str(self._folder)
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        """The tokenizer and the model; the folder may hold anything, so that any error may come."""
+        library, folder = self._transformers, str(self._folder)
+        options = {"local_files_only": True, "trust_remote_code": False}
         try:
-            return reader.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
+            tokenizer = library.AutoTokenizer.from_pretrained(folder, **options)
+            model = library.AutoModel.from_pretrained(folder, use_safetensors=True, **options)
         except Exception as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200].rstrip(".")
             raise InvalidInput(f"{self.name!r} is no encoder that transformers can read: {reason}.") from None
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        return self._read("AutoTokenizer")
-
-    @cached_property
-    def _model(self) -> Any:
-        model = self._read("AutoModel", use_safetensors=True)
-        return (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
+        return tokenizer, (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
 
 
 def _digest(paths: Sequence[Path]) -> str:
