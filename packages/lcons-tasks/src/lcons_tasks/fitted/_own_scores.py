@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -87,11 +87,12 @@ def fit_scores(
     (0.0, 100.0, ['iob2'])
     """
     settings = settings or FitSettings()
-    sequences = [scores if isinstance(scores, Scored) else Scored(scores) for scores in scored]
+    sequences = [item if isinstance(item, Scored) else Scored(item) for item in scored]
     _check_same(train, sequences)
-    batch = ChainBatch.of([sequence.scores for sequence in sequences])
+    scores = [sequence.scores for sequence in sequences]
+    batch = ChainBatch.of(scores)
     steps = Steps(train, batch.labels, settings.folds, settings.seed)
-    held = [_part(batch, *fold) for fold in steps.folds]
+    held = [ChainBatch.of(scores[first:stop]) for first, stop in steps.folds]
     alone = decode_folds(held, ())
     steps.add("scores alone", alone)
     uses: list[Hard | Soft] = []
@@ -149,13 +150,6 @@ def _check_same(train: Sequence[Sentence], scored: Sequence[Scored]) -> None:
                 f"sentence {number} of the scores must be {' '.join(sentence.words)[:60]!r}: got"
                 f" {len(sequence.scores)} tokens, {' '.join(words)[:60]!r}."
             )
-
-
-def _part(batch: ChainBatch, first: int, stop: int) -> ChainBatch:
-    """The scores of the sequences first .. stop - 1."""
-    rows = slice(batch.offsets[first], batch.offsets[stop])
-    offsets = batch.offsets[first : stop + 1] - batch.offsets[first]
-    return replace(batch, emission=batch.emission[rows], offsets=offsets)
 
 
 FEWER, MORE = "fewer-O", "more-O"
