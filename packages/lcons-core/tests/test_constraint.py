@@ -1,5 +1,7 @@
 """Composition and editing are exact set operations, recorded and checked."""
 
+import re
+
 import numpy as np
 import pytest
 from core_strategies import every_point, partial_assignments, satisfies
@@ -97,6 +99,13 @@ def test_without_a_feature_only_psi_can_be_asked_about():
     for ask in (lambda: bare.scope, lambda: bare.satisfied(["A", "B"])):
         with pytest.raises(InvalidInput):
             ask()
+
+
+def test_a_constraint_is_shown_by_its_kind_its_size_and_its_labels():
+    assert BIGRAMS.labels == LABELS.labels
+    assert LearnedConstraint(NO_AB, LABELS.space).labels == ()
+    for constraint, kind in ((BIGRAMS, "ngram"), (LearnedConstraint(NO_AB, LABELS.space), "psi")):
+        assert {kind, "1", "4"} <= set(re.findall(r"\w+", repr(constraint)))
 
 
 def test_parts_that_do_not_fit_together_are_refused():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lcons_core import (
     FeatureSpace,
     InvalidInput,
+    LabelledExamples,
     LearnedConstraint,
     RectifierNetwork,
     SparsePsi,
@@ -254,6 +255,19 @@ def test_a_space_or_examples_that_do_not_fit_are_refused():
     ):
         with pytest.raises(InvalidInput):
             explain(network, **arguments)
+
+
+def test_valid_points_that_are_rejected_are_in_some_rule_however_long():
+    space = FeatureSpace([binary("bit", map(str, range(100)))])
+    at_most_30 = RectifierNetwork(np.ones((1, 100)), [-30.0])
+    rng = np.random.default_rng(0)
+    gold = [rng.permutation(np.arange(100) < number).astype(float) for number in (10, 20, 40, 50, 60)]
+    crowd = [rng.permutation(np.arange(100) < 90).astype(float) for _ in range(30)]
+    explanation = explain(at_most_30, LabelledExamples.of(space, gold, crowd), space=space)
+    rejected = np.array([psi for psi in gold if psi.sum() > 30], dtype=int)
+    assert np.any([rule.box.contains(space, rejected) for rule in explanation.rules], axis=0).all()
+    for rule in explanation.rules:
+        assert sum(values == ("1",) for _, values in rule.box.conditions) > 30
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=1, max_size=12), st.booleans())
