@@ -15,7 +15,6 @@ from lcons_core import (
     explain,
     verify,
 )
-from lcons_core._pointset import least_values, row_reach
 from lcons_core._space import MAX_VALUES
 
 
@@ -34,8 +33,6 @@ def test_tables_are_counted_first_and_few_values_need_none():
         axis.table(W)
     values = np.array([0, 3, 10**6])
     assert np.array_equal(axis.contributions(W, values), W.T * values[:, None])
-    assert np.array_equal(least_values(space, W, np.zeros(100)), np.minimum(0.0, W[:, 0] * 10**6))
-    assert np.array_equal(row_reach(space, W), np.abs(W[:, 0]) * 10**6)
 
 
 def of_many_units(K):

@@ -43,18 +43,6 @@ def test_no_pair_variables_where_nothing_depends_on_pairs():
     assert len(chain_program(ChainScores(np.zeros((5, 3)))).variables) == 15
 
 
-@settings(max_examples=20)
-@given(st.integers(2, 5), st.integers(2, 3), st.integers(0, 10**6))
-def test_the_relaxation_of_a_chain_is_tight(T, L, seed):
-    rng = np.random.default_rng(seed)
-    scores = ChainScores(rng.integers(-32, 33, (T, L)) / 16, rng.integers(-32, 33, (L, L)) / 16)
-    program = chain_program(scores)
-    relaxed = {name: replace(v, type=Type.CONTINUOUS) for name, v in program.variables.items()}
-    exact = optimise(program, (), Solver.CBC, None)
-    relaxation = optimise(Program(relaxed, program.decisions, program.rows), (), Solver.CBC, None)
-    assert program.objective(relaxation.values) == pytest.approx(program.objective(exact.values), abs=1e-9)
-
-
 FEATURES = [
     NgramLabels(("A", "B"), 2),
     NgramLabels(("A", "B"), 3, pad=True),
